@@ -185,8 +185,8 @@ class ThreadCallExecutor:
             self._planned.put(None)
         end = monotonic() + grace
         for thread in self._threads:
-            # The garbage collector may close the run, in any thread.
-            if thread is not threading.current_thread():
+            # The garbage collector may close the run, in any thread; one may not have begun.
+            if thread is not threading.current_thread() and thread.ident is not None:
                 thread.join(max(0.0, end - monotonic()))
 
     def _start_thread(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextvars import Context
 from typing import Final, Protocol
 
 from ..calls.clock import SIGNAL_SLICE
@@ -73,7 +74,7 @@ class ScheduleEvents:
             if is_set:
                 waits.cancel_rest(error)
         for event, tasks in self._of_cancel.values():
-            is_set, error = _checked(event)
+            is_set, error = _checked(event, tasks[-1].context if tasks else None)
             if is_set:
                 for task in tasks:
                     waits.cancel(task, error)
@@ -103,14 +104,17 @@ class ScheduleEvents:
         self.watched = [*self._cancels, *cancels, *(event for event, _ in self._of_wake.values())]
 
 
-def _checked(event: CancelEvent) -> tuple[bool, Exception | None]:
+def _checked(event: CancelEvent, context: Context | None = None) -> tuple[bool, Exception | None]:
     """Return whether an event cancels its waits, and the error that it raised instead.
+
+    It sees the context variables of one of them.
 
     The caller's event may be a connection to another process; one that fails ends its own
     waits, instead of losing the results of all.
     """
     try:
-        return event.is_set(), None
+        # A context can be entered by one thread at a time.
+        return (event.is_set() if context is None else context.copy().run(event.is_set)), None
     except Exception as error:
         return True, error
 

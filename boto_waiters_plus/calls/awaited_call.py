@@ -83,7 +83,11 @@ async def _ended_in_time(
     cancel_event: CancelEvent | None,
 ) -> T:
     if budget.deadline == math.inf and cancel_event is None:
-        return await call()
+        token = awaited_budget.set(budget)
+        try:
+            return await call()
+        finally:
+            awaited_budget.reset(token)
     # A program that only blocks never imports asyncio, which takes 11 ms.
     import asyncio  # noqa: PLC0415
 

@@ -9,7 +9,6 @@ and `late_retries` refuses retries that would not fit. What has arrived by then 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -20,9 +19,10 @@ from .abandonable_call import abandonable_call
 from .arrivals import note_arrivals
 from .call_budget import CallBudget, CallEnded, run_within
 from .connections import ClientPools
-from .credentials import ClientCredentials
+from .credentials import ClientCredentials, ask_for_codes
 from .late_retries import refuse_late_retries
 from .per_client import PerClient
+from .terminal import terminal_kept
 from .watchdog import monotonic
 
 T = TypeVar("T")
@@ -62,8 +62,10 @@ def call_within(
 
     What the call returns or raises after its deadline counts if the answer had arrived in time.
     """
-    if budget.deadline == math.inf and not budget.cancel_events:
-        return call()
+    if budget.is_endless:
+        if client is not None:
+            _prepared_for_endless.of(client)
+        return run_within(budget, call)
     for event in budget.cancel_events:
         if event.is_set():
             raise CallEnded("cancelled")
@@ -111,6 +113,14 @@ def _prepare(client: Any) -> tuple[ClientPools, ClientCredentials]:
 _prepared: Final = PerClient(_prepare)
 
 
+def _prepare_for_endless(client: Any) -> None:
+    refuse_late_retries(client)
+    ask_for_codes(client)
+
+
+_prepared_for_endless: Final = PerClient(_prepare_for_endless)
+
+
 def discard_response(response: object) -> None:
     """Close the streaming body of a response that is dropped."""
     if isinstance(response, Mapping):
@@ -140,9 +150,10 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
 
     discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
     try:
-        return abandonable_call(
-            work, budget, discard=discard if client is None else discard_response, name="call"
-        )
+        with terminal_kept():
+            return abandonable_call(
+                work, budget, discard=discard if client is None else discard_response, name="call"
+            )
     except BaseException:
         # Ctrl-C included: what can be cut off of the call ends now.
         for each in inner:

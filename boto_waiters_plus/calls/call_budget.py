@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final, Literal, TypeVar
 
+from ..common.signal_handlers import is_of_handler
 from ..options import CancelEvent
 from .watchdog import LISTEN_AFTER, monotonic, watchdog
 
@@ -153,6 +154,11 @@ class CallBudget:
         return self.deadline - monotonic()
 
     @property
+    def is_endless(self) -> bool:
+        """Whether nothing ends the call."""
+        return self.deadline == math.inf and not self.cancel_events
+
+    @property
     def over_because(self) -> Literal["deadline", "cancelled"] | None:
         """Why the call may not go on; None while it may."""
         if self.reason is None and monotonic() >= self.deadline:
@@ -272,12 +278,16 @@ class CallBudget:
         try:
             fd = socket.dup(sock.fileno())
         # No file descriptor is left; or it is closed already, or a recorder's and no socket.
-        except (AttributeError, OSError, TypeError, ValueError):
+        except (AttributeError, OSError, TypeError, ValueError) as error:
+            if is_of_handler(error):
+                raise
             return None
         try:
             return socket.socket(fileno=fd)
-        except OSError:
+        except OSError as error:
             socket.close(fd)
+            if is_of_handler(error):
+                raise
             return None
 
     # --- with the watchdog's lock held ---
@@ -343,7 +353,7 @@ def run_within(budget: CallBudget, call: Callable[[], T]) -> T:
     """
     token = _current.set(budget)
     try:
-        if not watchdog.watch(budget):
+        if not budget.is_endless and not watchdog.watch(budget):
             budget.relies_on_timeouts = True
         return call()
     finally:

@@ -11,15 +11,15 @@ import socket
 import ssl
 import sys
 from collections.abc import Iterator
-from types import FrameType
 from typing import Final
 
 from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.exceptions import HTTPClientError
 from urllib3.exceptions import HTTPError
 
+from ..common.signal_handlers import is_of_handler
 from .call_budget import CallExpired
-from .error_frames import all_frames_of, module_of
+from .error_frames import modules_of
 
 _TRANSPORT: Final = (OSError, HTTPError, http.client.HTTPException, CallExpired)
 _AWAITED: Final = frozenset({
@@ -78,27 +78,15 @@ def _is_of_caller(error: Exception) -> bool:
     # urllib3 gives its errors the traceback of the one that they were made of.
     if isinstance(error, HTTPError):
         return False
-    # Those of each time: libraries raise an error again, and hand it to generators.
-    frames = all_frames_of(error)
-    if not frames or _package(frames[0]) not in _LIBRARIES:
+    modules = modules_of(error)
+    if not modules or not _is_of_library(modules[0]):
         return False
     # A file that is not found, and the like; no more than an OSError may stand for a network's.
     is_special = isinstance(error, OSError) and type(error) is not OSError
     if is_special and not isinstance(error, _OF_SOCKETS):
-        return _package(frames[-1]) not in _LIBRARIES
-    # A signal handler is given the frame that it interrupts, which is the one below its own.
-    return any(
-        any(given is frames[index] for given in _arguments(handler))
-        for index, handler in enumerate(frames[1:])
-    )
+        return not _is_of_library(modules[-1])
+    return is_of_handler(error)
 
 
-def _arguments(frame: FrameType) -> Iterator[object]:
-    code, values = frame.f_code, frame.f_locals
-    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 1]:
-        value = values.get(name)
-        yield from value if isinstance(value, tuple) else (value,)
-
-
-def _package(frame: FrameType) -> str:
-    return module_of(frame).partition(".")[0]
+def _is_of_library(module: str) -> bool:
+    return module.partition(".")[0] in _LIBRARIES

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import os
-import select
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-try:
-    import termios
-except ImportError:  # Windows, whose terminals are no files
-    termios = None  # type: ignore[assignment]  # asked for where there are such files only
+from typing import Any, Final
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
 
+from ..common.signal_handlers import is_of_handler
 from .abandonable_call import abandonable_call
 from .awaited_budget import awaited_budget
 from .call_budget import CallBudget, CallExpired, current_budget, run_within
 from .callers_thread import NoCodeError, current_caller
 from .per_client import PerClient
 from .private_names import prompters_of, refresh_of, signs_with_given_credentials
+from .terminal import asking, can_answer, terminal_kept
+
+ACCOUNT: Final = "AWS::Auth::AccountId"
+"""The parameter of an endpoint that depends on the account."""
 
 
 class ClientCredentials:
@@ -44,10 +42,10 @@ class ClientCredentials:
         self._refresh = refresh_of(client)
         self._are_given = self._refresh is not None and signs_with_given_credentials()
         if self._are_given:
-            service = client.meta.service_model.service_id.hyphenize()
-            client.meta.events.register(
-                f"before-sign.{service}", _give, unique_id="boto_waiters_plus-credentials"
-            )
+            service, events = client.meta.service_model.service_id.hyphenize(), client.meta.events
+            for event, give in (("before-sign", _give), ("before-endpoint-resolution", _tell)):
+                unique_id = f"boto_waiters_plus-credentials-{event}"
+                events.register(f"{event}.{service}", give, unique_id=unique_id)
 
     def are_due(self) -> bool:
         """Return whether a call would refresh them first."""
@@ -60,12 +58,13 @@ class ClientCredentials:
             Whether the call will not refresh them again.
         """
         assert self._refresh is not None, "a refresh is due"
-        with _terminal_kept():
+        with terminal_kept():
             fresh: Any = abandonable_call(self._refresh.make, budget, name="credentials")
         is_pair = isinstance(fresh, ReadOnlyCredentials)
         if self._are_given and is_pair:
             # Those that expire soon would be refreshed once more.
             budget.credentials = Credentials(*fresh[:3])  # pyright: ignore[reportArgumentType]  # has both keys
+            budget.credentials.account_id = getattr(fresh, "account_id", None)
             return True
         return not self.are_due()
 
@@ -76,6 +75,13 @@ def _give(request: Any, **_: Any) -> None:
     if budget is not None and budget.credentials is not None:
         signing = request.context.setdefault("signing", {})
         signing.setdefault("request_credentials", budget.credentials)
+
+
+def _tell(builtins: dict[str, Any], **_: Any) -> None:
+    """Tell the account of the credentials, for which they would be refreshed once more."""
+    budget = current_budget()
+    if budget is not None and budget.credentials is not None and ACCOUNT in builtins:
+        builtins[ACCOUNT] = budget.credentials.account_id
 
 
 def _wrap_prompters(client: Any) -> None:
@@ -132,71 +138,22 @@ class _Prompter:
         return self._code(prompt) if is_ours else self._prompter(prompt)
 
     def _code(self, prompt: str) -> str:
-        if self._prompter is getpass.getpass and not _can_answer():
+        if self._prompter is getpass.getpass and not can_answer():
             raise _no_terminal()
         try:
-            return self._prompter(prompt)
-        except (EOFError, OSError) as error:
-            raise _no_terminal() from error
-        except (AttributeError, ValueError) as error:
-            if sys.stdin is not None and not sys.stdin.closed:
+            with asking():
+                return self._prompter(prompt)
+        except (AttributeError, EOFError, OSError, ValueError) as error:
+            if is_of_handler(error) or not _tells_of_no_terminal(error):
                 raise
             raise _no_terminal() from error
 
 
-@contextlib.contextmanager
-def _terminal_kept() -> Iterator[None]:
-    """Restore the echo of a terminal if a prompt is abandoned there.
-
-    A refresh may prompt by itself, for example in a process that it starts.
-    """
-    try:
-        terminal = os.open(os.ctermid(), os.O_RDWR)
-    except (AttributeError, OSError):
-        yield
-        return
-    assert termios is not None, "a system with terminals that are files"
-    kept = _attributes_of(terminal)
-    try:
-        yield
-    except BaseException:
-        # A process in the background would be stopped for it.
-        is_changed = None not in (kept, now := _attributes_of(terminal)) and now != kept
-        if is_changed and _is_in_foreground(terminal):
-            with contextlib.suppress(termios.error):
-                termios.tcsetattr(terminal, termios.TCSANOW, kept)
-        raise
-    finally:
-        os.close(terminal)
-
-
-def _attributes_of(terminal: int) -> Any:
-    assert termios is not None, "a system with terminals that are files"
-    try:
-        return termios.tcgetattr(terminal)
-    except termios.error:  # It is gone.
-        return None
-
-
-def _is_in_foreground(terminal: int) -> bool:
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:  # It is not the one that controls the process.
-        return True
-
-
-def _can_answer() -> bool:
-    """Return whether there is a terminal, or else an answer or its end: no pipe is waited for."""
-    if not hasattr(os, "ctermid"):
-        return True
-    with contextlib.suppress(OSError):
-        os.close(os.open(os.ctermid(), os.O_RDWR))
-        return True
-    try:
-        return sys.stdin.isatty() or bool(select.select([sys.stdin], [], [], 0)[0])
-    # What stands in for it cannot be asked.
-    except (AttributeError, OSError, TypeError, ValueError):
-        return True
+def _tells_of_no_terminal(error: Exception) -> bool:
+    if isinstance(error, (AttributeError, ValueError)):
+        return sys.stdin is None or sys.stdin.closed
+    # What is more special is the prompter's own: a program that is not found, a time-out.
+    return isinstance(error, EOFError) or type(error) is OSError
 
 
 def _no_terminal() -> NoCodeError:

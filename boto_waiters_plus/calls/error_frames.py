@@ -17,16 +17,11 @@ def frames_of(error: BaseException) -> list[FrameType]:
     time. What was raised in a thread or a task of a call has those of it, too.
     """
     frames: list[FrameType] = []
-    for frame in all_frames_of(error):
+    for frame, _ in traceback.walk_tb(error.__traceback__):
         if frames and not _is_inside(frame, frames[-1]):
             break
         frames.append(frame)
     return frames
-
-
-def all_frames_of(error: BaseException) -> list[FrameType]:
-    """Return the frames of every time that an error was raised, the last time first."""
-    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
 
 
 def _is_inside(frame: FrameType, caller: FrameType) -> bool:
@@ -40,3 +35,8 @@ def _is_inside(frame: FrameType, caller: FrameType) -> bool:
 def module_of(frame: FrameType) -> str:
     """Return the name of the module whose code runs in a frame."""
     return str(frame.f_globals.get("__name__"))
+
+
+def modules_of(error: BaseException) -> list[str]:
+    """Return the names of the modules of all its frames, those of the last time first."""
+    return [module_of(frame) for frame, _ in traceback.walk_tb(error.__traceback__)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -19,6 +18,7 @@ from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
 from .calls_on_the_way import is_passing
+from .error_frames import modules_of
 
 RAW = (
     ParamValidationError,
@@ -60,9 +60,7 @@ def _is_of_the_answer(error: Exception) -> bool:
     parser's own raised the exception, it is not about the response: the handler of a signal that
     arrived while the parser ran, or a hook of the user's.
     """
-    modules = [
-        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
-    ]
+    modules = modules_of(error)
     if isinstance(error, RecursionError):
         innermost = modules[-INNERMOST_FRAMES:]
         return any(name.startswith("botocore.") for name in innermost)

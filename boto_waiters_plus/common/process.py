@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
+from .signal_handlers import is_of_handler
+
 _renewals: Final = weakref.WeakKeyDictionary[Any, Callable[[Any], None]]()
 
 
@@ -35,7 +37,9 @@ def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
     thread = threading.Thread(target=run, name=f"boto_waiters_plus {name}", daemon=True)
     try:
         thread.start()
-    except RuntimeError:
+    except RuntimeError as error:
+        if is_of_handler(error):
+            raise
         return None
     return thread
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from ..common.signal_handlers import is_of_handler
 from .acceptors import (
     Acceptor,
     ErrorTypeMatcher,
@@ -136,6 +137,8 @@ class _Expression:
             return self._path.value(document, response.counted())
         # jmespath lets TypeError, RecursionError and other builtin errors through.
         except Exception as error:
+            if is_of_handler(error):
+                raise
             problem = FailedExpression.of(self.key[1], error)
             # `[abs(State)][]` of `from_states` fails where `abs(State)` has failed.
             if not any(each.is_inside(problem) for each in response.problems):

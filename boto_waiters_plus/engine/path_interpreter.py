@@ -17,6 +17,7 @@ from jmespath.exceptions import ArityError, JMESPathTypeError
 from jmespath.functions import Functions, signature
 from jmespath.visitor import TreeInterpreter
 
+from ..common.signal_handlers import is_of_handler
 from .redaction import cut
 
 MOST_STEPS: Final = 500_000
@@ -135,7 +136,9 @@ class PathEvaluation(TreeInterpreter):
             found = self.visit(node, value)
             self.spend_on(found)
         # jmespath lets TypeError, RecursionError and other builtin errors through.
-        except Exception:
+        except Exception as error:
+            if is_of_handler(error):
+                raise
             return None
         return found
 

@@ -60,11 +60,18 @@ MEMORY: Final = _Memory()
 
 
 class MemoryOperation(Operation):
-    """A background wait of this process: a pool runs it, and holds it until it has ended."""
+    """A background wait of this process: a pool runs it, and holds it until it has ended.
 
-    def __init__(self, wait: Wait, pool: WaitPool) -> None:
+    Args:
+        wait: the wait.
+        pool: runs it.
+        called_at: what `time.monotonic` gave when the caller called, where somebody may have been
+            asked for a code since then; None: now.
+    """
+
+    def __init__(self, wait: Wait, pool: WaitPool, *, called_at: float | None = None) -> None:
         assert wait.max_wait is not None, "a background wait is bounded"
-        now = time.time()
+        now = time.time() - (0.0 if called_at is None else time.monotonic() - called_at)
         # In the columns of a store; replaced, never changed.
         row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
         row |= {"service": wait.bound_waiter.service_name, "region": wait.client.meta.region_name}
@@ -76,7 +83,7 @@ class MemoryOperation(Operation):
         self._clock = current_time().clock()
         self._start = self._clock()
         self._process = os.getpid()
-        self._task: Task | None = pool.prepared(wait, self._attempted)
+        self._task: Task | None = pool.prepared(wait, self._attempted, called_at=called_at)
         pool.start([(self._task, self._has_ended)])
 
     def to_json(self) -> dict[str, Any]:
@@ -167,9 +174,10 @@ def start(
     keywords |= {"until_state": until_state, "state_path": state_path}
     if in_store is not None:
         return in_store.start(client, waiter, max_wait=max_wait, **keywords)
+    called_at = time.monotonic()
     wait = background_wait(client, waiter, max_wait, keywords)
     refresh_what_asks(client, wait.max_wait or 0.0)
-    return MEMORY.keep(MemoryOperation(wait, MEMORY.pool()))
+    return MEMORY.keep(MemoryOperation(wait, MEMORY.pool(), called_at=called_at))
 
 
 def get(path: str) -> Operation:

@@ -54,6 +54,7 @@ class WaitPool:
         state: str | None = None,
         digest: str = "",
         seconds_ago: float = 0,
+        called_at: float | None = None,
     ) -> Task:
         """Return a wait for `start`, which has to follow.
 
@@ -62,12 +63,14 @@ class WaitPool:
             on_attempt: called in the background thread after each attempt.
             state: the stored state of the wait; None: it begins.
             digest, seconds_ago: the definition of that state, and its age.
+            called_at: when the wait begins: what `time.monotonic` gave then; None: with `start`.
 
         Raises:
             ValueError: `state` is not that of a wait under this definition.
         """
         with self._lock:
             self._preparation.caller = caller()
+            self._preparation.called_at = called_at
             (task,) = self._preparation.tasks([wait])
             task.context = _background_context()
             self._open[id(wait.client)] += 1

@@ -12,6 +12,7 @@ from botocore.model import OperationModel
 
 from ..calls.private_names import model_of_config
 from ..calls.reply import Reply
+from ..common.signal_handlers import is_of_handler
 from ..definitions.coalescing_trait import Coalescing
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once
@@ -238,6 +239,8 @@ class _Evaluated:
                 self._values[path] = expression.value(self.response, self._steps())
             # A path that cannot be evaluated is no match; stock raises the error.
             except Exception as error:
+                if is_of_handler(error):
+                    raise
                 self.problems.append(FailedExpression.of(path, error))
                 self._values[path] = None
         return self._values[path]
