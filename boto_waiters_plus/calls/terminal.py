@@ -1,0 +1,103 @@
+"""The terminal at which somebody may be asked for a code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+try:
+    import termios
+except ImportError:  # Windows, whose terminals are no files
+    termios = None  # type: ignore[assignment]  # asked for where there are such files only
+
+from .call_budget import CallExpired
+
+_prompts: Final[list[None]] = []
+"""One for each prompt of ours that is open."""
+
+
+@contextlib.contextmanager
+def asking() -> Iterator[None]:
+    """Somebody is asked for a code, by what turns the echo on again itself."""
+    _prompts.append(None)
+    try:
+        yield
+    finally:
+        _prompts.pop()
+
+
+@contextlib.contextmanager
+def terminal_kept() -> Iterator[None]:
+    """Turn the echo of the terminal on again if a prompt is left behind there.
+
+    What runs in a thread may prompt by itself, and so may a process that it starts.
+    """
+    try:
+        terminal = os.open(os.ctermid(), os.O_RDWR)
+    except (AttributeError, OSError):
+        yield
+        return
+    try:
+        had_echo = _has_echo(_attributes_of(terminal))
+        try:
+            yield
+        except BaseException as error:
+            # Any other error has ended the prompt, too.
+            is_left = isinstance(error, CallExpired) or not isinstance(error, Exception)
+            if is_left and had_echo and not _prompts:
+                _turn_echo_on(terminal)
+            raise
+    finally:
+        os.close(terminal)
+
+
+def _turn_echo_on(terminal: int) -> None:
+    attributes = _attributes_of(terminal)
+    # A process in the background would be stopped for it.
+    if attributes is None or _has_echo(attributes) or not _is_in_foreground(terminal):
+        return
+    assert termios is not None, "a system with terminals that are files"
+    attributes[3] |= termios.ECHO
+    with contextlib.suppress(termios.error):
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+
+
+def _has_echo(attributes: list[Any] | None) -> bool:
+    assert termios is not None, "a system with terminals that are files"
+    return attributes is not None and bool(attributes[3] & termios.ECHO)
+
+
+def _attributes_of(terminal: int) -> list[Any] | None:
+    assert termios is not None, "a system with terminals that are files"
+    try:
+        return termios.tcgetattr(terminal)
+    except termios.error:  # It is gone.
+        return None
+
+
+def _is_in_foreground(terminal: int) -> bool:
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # It is not the one that controls the process.
+        return True
+
+
+def can_answer() -> bool:
+    """Return whether there is a terminal, or else an answer: no pipe is waited for."""
+    if not hasattr(os, "ctermid"):
+        return True
+    with contextlib.suppress(OSError):
+        os.close(os.open(os.ctermid(), os.O_RDWR))
+        return True
+    try:
+        if sys.stdin.isatty():
+            return True
+        is_ready = bool(select.select([sys.stdin], [], [], 0)[0])
+        return is_ready and bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # of a file that is read
+    # What stands in for it cannot be asked.
+    except (AttributeError, OSError, TypeError, ValueError):
+        return True
