@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from botocore import xform_name
+from botocore.exceptions import NoCredentialsError, PartialCredentialsError
 from botocore.model import OperationModel
 
+from ..calls.calls_on_the_way import on_the_way
 from ..calls.client_call import call_for
 from ..calls.per_client import PerClient
 from ..calls.private_names import is_stubbed
 from ..calls.reply import Reply
+from ..calls.reply_errors import is_of_the_call
 from ..definitions.screen_trait import Screen, with_value_at
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts
@@ -229,6 +232,8 @@ class ScreenCall:
         return SharedAttempts(instead="disband", was_throttled=throttled)
 
 
-def _is_reply(_: Exception) -> bool:
-    """Return True: what would end a wait ends only the screen."""
-    return True
+def _is_reply(error: Exception) -> bool:
+    """Return whether an error ends only the screen, and is none that ends any wait as it is."""
+    if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
+        return False
+    return is_of_the_call(error) or on_the_way(error) is None

@@ -6,6 +6,7 @@ for, S3 Express opens a session. An error of such a call tells nothing of the op
 
 from __future__ import annotations
 
+from types import FrameType
 from typing import Final, NamedTuple
 
 from botocore.exceptions import (
@@ -15,7 +16,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from .error_frames import frames_of, module_of
+from .error_frames import all_frames_of, frames_of, module_of
 
 KNOWN: Final = frozenset({
     "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "AssumeRoot",
@@ -27,8 +28,14 @@ KNOWN: Final = frozenset({
 _CLIENTS: Final = ("botocore.client", "aiobotocore.client")
 _ENDPOINTS: Final = ("botocore.endpoint", "aiobotocore.endpoint")
 _FETCHERS: Final = (
-    "botocore.credentials", "botocore.tokens", "aiobotocore.credentials", "aiobotocore.tokens",
+    "botocore.credentials", "botocore.discovery", "botocore.tokens",
+    "aiobotocore.credentials", "aiobotocore.discovery", "aiobotocore.tokens",
+    "boto_waiters_plus.calls.credentials",
 )  # fmt: skip
+"""The modules that fetch credentials, endpoints and tokens."""
+
+_FETCHING: Final = "get_auth_instance"
+"""The function of a signer that asks credentials of any class for what it signs with."""
 
 
 class OnTheWay(NamedTuple):
@@ -45,31 +52,50 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
 
     The name of another operation is not enough: a test double that stands for the service may give
     any to its error. It has to come out of a call inside the call, out of the fetching of
-    credentials, or to name an operation that is `KNOWN` to be called on the way.
+    credentials, or to name an operation that is `KNOWN` to be called on the way. Nor is the name
+    of the same operation: a hook may call it with another client.
 
     Args:
         error: what the call raised.
         called: the name of the operation that was called; None: not known.
     """
     name = error.operation_name if isinstance(error, ClientError) else None
-    if name is not None and name == called and name not in KNOWN:
-        return None  # As nearly all are.
-    calls: list[str] = []
+    frames = all_frames_of(error)
+    # What a service has answered was raised there, however often it was raised again.
+    if name is None or not frames or not _is_of_call(frames[-1]):
+        frames = frames_of(error)
+    calls: list[FrameType] = []
     attempts: list[int] = []
     is_fetched = False
-    for frame in frames_of(error):
+    for frame in frames:
         module, function = module_of(frame), frame.f_code.co_name
-        if module in _FETCHERS:
+        if module in _FETCHERS or function == _FETCHING:
             is_fetched = True
-        elif module in _CLIENTS and function == "_make_api_call":
-            calls.append(frame.f_locals["operation_name"])
+        elif _is_of_call(frame):
+            calls.append(frame)
         elif module in _ENDPOINTS and function == "_send_request":
             attempts.append(frame.f_locals.get("attempts", 1))
-    inner = calls[-1] if calls and (is_fetched or calls[-1] != calls[0]) else None
+    is_inside = bool(calls) and (is_fetched or not _are_alike(calls[0], calls[-1]))
+    inner = calls[-1].f_locals["operation_name"] if is_inside else None
     is_known = called is not None and name != called and name in KNOWN
     if not is_fetched and not is_known and (inner is None or name not in (None, inner)):
         return None
+    if is_fetched and isinstance(error.__context__, ClientError):
+        # botocore says what to do about the error of that call, such as to log in.
+        name = name or error.__context__.operation_name
     return OnTheWay(name or inner, attempts[:1] > [1])
+
+
+def _is_of_call(frame: FrameType) -> bool:
+    return frame.f_code.co_name == "_make_api_call" and module_of(frame) in _CLIENTS
+
+
+def _are_alike(one: FrameType, other: FrameType) -> bool:
+    """Return whether two frames are of calls of one operation of one client."""
+    if one is other:
+        return True
+    names = ("self", "operation_name")
+    return all(one.f_locals[name] is other.f_locals[name] for name in names)
 
 
 def is_passing(error: BaseException) -> bool:

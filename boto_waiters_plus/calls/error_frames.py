@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
+from collections.abc import Sequence
 from types import FrameType
 from typing import Final
 
@@ -17,19 +19,27 @@ def frames_of(error: BaseException) -> list[FrameType]:
     time. What was raised in a thread or a task of a call has those of it, too.
     """
     frames: list[FrameType] = []
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frames and not _is_inside(frame, frames[-1]):
+    for frame in all_frames_of(error):
+        if frames and not _is_inside(frame, frames):
             break
         frames.append(frame)
     return frames
 
 
-def _is_inside(frame: FrameType, caller: FrameType) -> bool:
-    # That of a coroutine may have no caller afterwards; what raises an error again has it twice.
-    if frame.f_back in (None, caller) or frame is caller:
+def all_frames_of(error: BaseException) -> list[FrameType]:
+    """Return the frames of every time that an error was raised, those of the last time first."""
+    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+
+
+def _is_inside(frame: FrameType, callers: Sequence[FrameType]) -> bool:
+    # What raises an error again has it twice.
+    if frame.f_back is callers[-1] or any(frame is each for each in callers):
+        return True
+    # That of a coroutine may have no caller afterwards; that of a module never has.
+    if frame.f_back is None and frame.f_code.co_flags & inspect.CO_COROUTINE:
         return True
     # A thread and a task begin anew.
-    return module_of(frame) == _OF_A_THREAD or module_of(caller) == _OF_A_TASK
+    return module_of(frame) == _OF_A_THREAD or module_of(callers[-1]) == _OF_A_TASK
 
 
 def module_of(frame: FrameType) -> str:
@@ -38,5 +48,5 @@ def module_of(frame: FrameType) -> str:
 
 
 def modules_of(error: BaseException) -> list[str]:
-    """Return the names of the modules of all its frames, those of the last time first."""
-    return [module_of(frame) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    """Return the names of the modules of all frames; see `all_frames_of`."""
+    return [module_of(frame) for frame in all_frames_of(error)]

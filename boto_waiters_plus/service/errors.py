@@ -84,13 +84,13 @@ class ErrorFacts:
         )
         return Attempt(
             facts=Facts(
-                acceptor=acceptor if self.other_call is None else None,
+                acceptor=acceptor if self.on_the_way is None else None,
                 transient=self.transient,
                 unconnected=self.unconnected,
-                answered=is_answer and self.other_call is None,
+                answered=is_answer and self.on_the_way is None,
                 throttled=self.throttled,
                 missing=self.missing,
-                error_names=self.names if self.other_call is None else frozenset(),
+                error_names=self.names if self.on_the_way is None else frozenset(),
                 inconclusive=inconclusive and not is_certificate,
             ),
             exception=error,
@@ -112,12 +112,12 @@ def error_facts(
         operation: the model of the operation, for the names of its error shapes.
         endpoint: the endpoint of the client, named if the error did not come from the service.
     """
-    _redact_user_info(error, endpoint)
     way = on_the_way(error, None if operation is None else operation.name)
     other_call = None if way is None else way.call
     if way is not None:
         # The model is that of another call, and so is the endpoint.
         operation, endpoint = None, getattr(error, "kwargs", {}).get("endpoint_url")
+    _redact_user_info(error, endpoint)
     response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
     if response is None:
         name = type(error).__name__
@@ -154,7 +154,7 @@ def error_facts(
         response=response,
         transient=transient,
         throttled=throttled,
-        missing=other_call is None and (status == 404 or says_not_found(code)),
+        missing=way is None and (status == 404 or says_not_found(code)),
         sensitive=is_sensitive(getattr(shape, "members", {}).get("message")),
         on_the_way=way,
     )
