@@ -37,9 +37,17 @@ class LoopPool:
             return asyncio.get_running_loop() is self._loop
         return False
 
-    def prepared(self, wait: Wait, on_attempt: Callable[[WaitEvent], object]) -> Task:
+    def prepared(
+        self,
+        wait: Wait,
+        on_attempt: Callable[[WaitEvent], object],
+        *,
+        called_at: float | None = None,
+    ) -> Task:
         """Return a wait for `start`; see `WaitPool.prepared`."""
-        preparation = Preparation(stop=self._stop, callbacks=Callbacks(), caller=caller())
+        preparation = Preparation(
+            stop=self._stop, callbacks=Callbacks(), caller=caller(), called_at=called_at
+        )
         (task,) = preparation.tasks([wait])
         task.run.observe_attempts(on_attempt)
         return task

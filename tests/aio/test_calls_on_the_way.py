@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import threading
 from unittest import mock
 
@@ -90,6 +91,55 @@ def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
             with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed with Valid"):
                 await way(client, "stack_delete_complete", **STACK)
             assert (called, sent) == (["AssumeRole"], [])
+
+    asyncio.run(main())
+
+
+def refreshing(client, *results):
+    """Let a client refresh its credentials before each request; return what does it."""
+    kind = required("aiobotocore.credentials").AioRefreshableCredentials
+    minutes = {"past": -5, "soon": 5}
+    expiries = {name: current_expiry(m) for name, m in minutes.items()}
+
+    async def refresh():
+        result = results[min(len(refreshes), len(results) - 1)]
+        refreshes.append(result)
+        if isinstance(result, Exception):
+            raise result
+        expiry = expiries[result].isoformat()
+        return {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": expiry}
+
+    refreshes = []
+    credentials = kind("a", "b", "c", current_expiry(1), refresh, "test")
+    client._request_signer._credentials = credentials
+    return refreshes
+
+
+def current_expiry(minutes):
+    return dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes)
+
+
+@WAYS
+def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(way):
+    error = ClientError(refusal("ValidationError", "no secret"), "GetSecretValue")
+
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            refreshing(client, error)
+            with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue failed"):
+                await way(client, "stack_delete_complete", **STACK)
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time, way):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            refreshes = refreshing(client, "soon", "past", "soon")
+            sending(client, (200, EXISTS), (400, GONE))
+            outcome = await way(client, "stack_delete_complete", **{**STACK, "max_wait": 900})
+            assert (outcome.attempts, len(refreshes)) == (3, 3)
 
     asyncio.run(main())
 

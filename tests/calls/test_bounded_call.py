@@ -77,8 +77,8 @@ def test_result_in_time_is_returned(form, seconds, event):
     assert form(lambda: "result", seconds=seconds, cancel_event=event) == "result"
 
 
-def test_call_without_a_bound_has_no_budget():
-    assert bounded(current_budget, seconds=None) is None
+def test_call_without_a_bound_has_a_budget_that_nothing_ends():
+    assert bounded(current_budget, seconds=None).is_endless
 
 
 @each_form

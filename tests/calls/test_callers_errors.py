@@ -18,11 +18,12 @@ from service.ways import by_batch, by_method, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
+from boto_waiters_plus.calls.call_budget import CallBudget
 from boto_waiters_plus.calls.callers_errors import callers_error
+from boto_waiters_plus.common.process import start_thread
+from boto_waiters_plus.engine.matching import Matching
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
-
-WAYS = pytest.mark.parametrize("way", [by_method, by_waiter])
 
 
 def by_condition(client, waiter, **keywords):
@@ -66,21 +67,36 @@ def handled(handler):
 @contextlib.contextmanager
 def happening(at, event):
     """While a request is sent or its connection made, let an event happen once."""
-    events, peers = [event], []
+    events, peers, heads = [event], [], []
+
+    def moment(name):
+        while at == name and events:
+            events.pop()()
+
+    class Socket(socket.socket):
+        def recv_into(self, *arguments):
+            # The head comes with the first byte of the body.
+            heads.append(None)
+            moment("reading" if len(heads) > 1 else "")
+            return super().recv_into(*arguments)
 
     class Connection(botocore.awsrequest.AWSHTTPConnection):
         def connect(self):
-            while at == "connecting" and events:
-                events.pop()()
-            self.sock, peer = socket.socketpair()
+            moment("connecting")
+            if at == "dialing":
+                with mock.patch("socket.socket.connect", side_effect=lambda *_: moment(at)):
+                    super().connect()
+            ours, peer = socket.socketpair()
+            self.sock = Socket(fileno=ours.detach())
             peers.append(peer)
 
         def request(self, *arguments, **options):
             super().request(*arguments, **options)
-            while at == "sending" and events:
-                events.pop()()
+            moment("sending")
 
         def getresponse(self):
+            if at == "reading":
+                peers[-1].sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
             peers[-1].close()
             return super().getresponse()
 
@@ -108,12 +124,18 @@ def alarm():
     signal.raise_signal(signal.SIGUSR1)
 
 
-FORMS = pytest.mark.parametrize("way", [by_method, by_waiter, by_condition])
+def by_plain_waiter(client, waiter, *, max_wait, **parameters):
+    config = {"Delay": 1, "MaxAttempts": max_wait}
+    return by_waiter(client, waiter, WaiterConfig=config, **parameters)
+
+
+RUNG = [Alarm("rang"), TimeoutError("rang"), ConnectionError("rang"), FileNotFoundError("rang")]
+FORMS = pytest.mark.parametrize("way", [by_method, by_waiter, by_plain_waiter, by_condition])
 
 
 @FORMS
-@pytest.mark.parametrize("at", ["connecting", "sending"])
-@pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), ConnectionError("rang")])
+@pytest.mark.parametrize("at", ["dialing", "connecting", "sending", "reading"])
+@pytest.mark.parametrize("error", RUNG, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("kind", ["function", "object", "method"])
 def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at, error, kind):
     handlers = {
@@ -127,7 +149,7 @@ def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at,
     assert caught.value is error
 
 
-@WAYS
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_plain_waiter])
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
 @pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang")])
 def test_the_sdk_does_not_retry_it_either(virtual_time, way, mode, error):
@@ -167,6 +189,10 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
         way(client, "table_exists", TableName="table", max_wait=60, retry_transient=True)
 
 
+def of_httpx():
+    return type("ReadError", (Exception,), {"__module__": "httpx2"})()
+
+
 @pytest.mark.parametrize(
     "double",
     [
@@ -175,6 +201,9 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
         botocores.ReadTimeoutError(endpoint_url="https://x"),
         botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
         botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
+        botocores.HTTPClientError(
+            error=type("ReadError", (Exception,), {"__module__": "httpx2"})()
+        ),
         ValueError("mine"),
     ],
 )
@@ -216,4 +245,50 @@ def test_an_awaited_condition_raises_it_too(virtual_time):
 
     with pytest.raises(Alarm) as caught:
         asyncio.run(conditions.wait_for_async(send, max_wait=60))
+    assert caught.value is error
+
+
+# --- outside of a request -----------------------------------------------------------------------
+
+
+class Ringing(dict):
+    """A part of a response that is read while the signal arrives."""
+
+    def get(self, *_):
+        alarm()
+
+
+class RingingSocket:
+    """A socket that is looked at while the signal arrives."""
+
+    def fileno(self):
+        alarm()
+
+
+def matching():
+    definition = bwp.WaiterDefinition.from_states("Mine", "X", path="a.b", success=["x"])
+    Matching(definition.acceptors).match_response({"a": Ringing()})
+
+
+def tracking():
+    CallBudget(60).track_socket(mock.Mock(), RingingSocket())
+
+
+def starting():
+    with mock.patch("threading.Thread.start", side_effect=alarm):
+        start_thread(int, "x")
+
+
+@pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), RuntimeError("rang")])
+@pytest.mark.parametrize("interrupted", [matching, tracking, starting])
+def test_wherever_the_signal_arrives_its_error_is_raised(interrupted, error):
+    with handled(Handler(error)), pytest.raises(type(error)) as caught:
+        interrupted()
+    assert caught.value is error
+
+
+def test_interrupt_of_a_batch_that_starts_a_thread_is_raised_as_it_was():
+    error, wait = Alarm("rang"), bwp.Wait(client_of(), "table_exists", {"TableName": "t"})
+    with mock.patch("threading.Thread.start", side_effect=error), pytest.raises(Alarm) as caught:
+        bwp.wait_all([wait], max_wait=60)
     assert caught.value is error

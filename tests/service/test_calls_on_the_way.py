@@ -4,6 +4,8 @@ import asyncio
 import datetime as dt
 import json
 import logging
+import traceback
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import boto3
@@ -144,6 +146,18 @@ def test_an_error_of_endpoint_discovery_names_it():
         bwp.wait_until(client, waiter, max_wait=60, ScheduledQueryArn="arn:aws:x")
 
 
+def test_an_endpoint_that_is_not_found_is_no_answer():
+    client = boto3.client("timestream-query")
+    refused = botocores.EndpointConnectionError(endpoint_url="https://x")
+    client.meta.events.register("before-send", mock.Mock(side_effect=refused))
+    waiter = bwp.WaiterDefinition.from_states(
+        "QueryGone", "DescribeScheduledQuery", path="ScheduledQuery.State", success=["X"],
+        success_on_error=["EndpointDiscoveryRefreshFailed"],
+    )  # fmt: skip
+    with pytest.raises(bwp.WaiterFailedError, match="EndpointDiscoveryRefreshFailed"):
+        bwp.wait_until(client, waiter, max_wait=60, ScheduledQueryArn="arn:aws:x")
+
+
 def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     config = tmp_path / "sso"
@@ -154,7 +168,8 @@ def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     session = boto3.Session(profile_name="sso", region_name="us-east-1")
     fetched = refusal("ForbiddenException", "No access", 403)
-    answering(session.events, "before-call.sso.GetRoleCredentials", fetched)
+    expired = refusal("UnauthorizedException", status=401)
+    answering(session.events, "before-call.sso.GetRoleCredentials", fetched, expired)
     client = session.client("s3")
     fetcher = client._request_signer._credentials._refresh_using.__self__
     token = {"accessToken": "t", "expiresAt": "2100-01-01T00:00:00Z"}
@@ -163,6 +178,12 @@ def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
         client.wait_until_bucket_exists(Bucket="b", max_wait=60)
     assert "GetRoleCredentials failed with ForbiddenException" in str(caught.value)
     assert "No access" in str(caught.value)
+    answering(
+        session.events, "before-call.sso.GetRoleCredentials", refusal("UnauthorizedException")
+    )
+    text = "GetRoleCredentials failed with UnauthorizedSSOTokenError: .* aws sso login"
+    with pytest.raises(bwp.WaiterFailedError, match=text):
+        client.wait_until_bucket_exists(Bucket="b", max_wait=60)
 
 
 @pytest.mark.parametrize("name", ["AssumeRole", "GetRoleCredentials"])
@@ -184,6 +205,65 @@ def test_a_call_inside_the_call_is_told_by_where_its_error_was_raised():
     with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed"):
         bwp.wait_until(client, definition, max_wait=60, RoleArn="a" * 20, RoleSessionName="abc")
     assert called == ["AssumeRole"]
+
+
+def describing(other):
+    other.describe_stacks(StackName="of another account")
+
+
+def listing(other):
+    other.list_stack_resources(StackName="of another account")
+
+
+def in_pool(other):
+    with ThreadPoolExecutor() as pool:
+        pool.submit(listing, other).result()
+
+
+class OwnCredentials:
+    """Credentials of no class of botocore's, which are fetched by a call or otherwise."""
+
+    def __init__(self, fetch):
+        self.get_frozen_credentials = fetch
+
+
+def fetch_by(client, fetch, *, own):
+    """Let a client get its credentials so: at a refresh, or from an object of its own class."""
+    with_refresh(client)
+    credentials = client._request_signer._credentials
+    credentials._refresh_using = fetch
+    if own:
+        client._request_signer._credentials = OwnCredentials(fetch)
+
+
+@WAYS
+@pytest.mark.parametrize("call", [describing, listing, in_pool])
+@pytest.mark.parametrize("place", ["hook", "refresh", "own credentials"])
+def test_an_error_of_another_client_matches_no_acceptor(way, call, place):
+    other, client = boto3.client("cloudformation"), boto3.client("cloudformation")
+    sending(other, (400, GONE))
+    sent = sending(client, (400, GONE))
+    if place == "hook":
+        client.meta.events.register("before-sign", lambda **_: call(other))
+    else:
+        fetch_by(client, lambda: call(other), own=place == "own credentials")
+    with pytest.raises((WaiterError, ClientError), match="no such stack"):
+        way(client, "stack_delete_complete", **STACK)
+    assert sent == []
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(
+    "matcher", [{"success": False}, {"errorType": "UnauthorizedSSOTokenError"}], ids=str
+)
+def test_an_error_of_fetching_that_is_no_answer_matches_nothing(waitable, way, own, matcher):
+    acceptor = {"state": "success", "matcher": matcher}
+    bwp.install(definitions=waitable("Mine", "DescribeStacks", acceptor))
+    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+    fetch_by(client, mock.Mock(side_effect=error), own=own)
+    with pytest.raises((bwp.WaiterFailedError, type(error)), match="aws sso login"):
+        way(client, "mine", max_wait=60)
 
 
 def test_a_refused_role_says_nothing_of_a_deletion():
@@ -209,6 +289,14 @@ def test_a_double_of_the_polled_call_may_have_any_name(name, way):
     if way is not by_waiter:
         with mock.patch.object(client, "describe_stacks", side_effect=error):
             assert way(client, "stack_delete_complete", **STACK).exception is error
+
+
+def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches():
+    client, error = boto3.client("cloudformation"), raised("ValidationError", "DeleteStack")
+    client.meta.events.register("before-call", mock.Mock(side_effect=error))
+    script = "try: client.delete_stack(StackName='web')\nexcept Exception: pass"
+    exec(script, {"client": client, "__name__": "__main__"})
+    assert client.wait_until_stack_delete_complete(**STACK).exception is error
 
 
 def test_a_double_that_raises_one_error_for_all_calls_matches():
@@ -253,6 +341,23 @@ def test_waits_that_share_a_call_share_its_end(run, service, waits_of):
         assert isinstance(error, bwp.WaiterFailedError)
         assert "AssumeRole failed with AccessDenied" in str(error)
     assert called == ["AssumeRole"]
+
+
+RAISED = [
+    *(LookupError("mine"), KeyError("AccessKeyId"), botocores.NoCredentialsError()),
+    *(botocores.ParamValidationError(report="RoleArn"), botocores.UnauthorizedSSOTokenError()),
+]
+
+
+@BATCHES
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(("service", "waits_of"), [("ec2", instances), ("sagemaker", jobs)])
+def test_what_a_refresh_raises_ends_all_waits_that_share_it_as_one(run, service, waits_of, error):
+    client = boto3.client(service)
+    refresh = with_refresh(client, *[error] * 99)
+    for result in run(waits_of(client, 40)):
+        assert result is error or result.__cause__ is error
+    assert refresh.call_count == 1
 
 
 @BATCHES
@@ -417,6 +522,14 @@ def test_an_error_of_a_connection_names_the_endpoint_that_was_called(virtual_tim
         client.wait_until_stack_exists(**STACK)
     assert "AssumeRole failed with ReadTimeoutError at https://sts.example" in str(caught.value)
     assert "cloudformation." not in str(caught.value)
+
+
+def test_no_traceback_has_the_password_of_another_endpoint(monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", "http://user:hunter2@127.0.0.1:9")
+    session = boto3.Session(profile_name="role", region_name="us-east-1")
+    with pytest.raises(bwp.WaiterFailedError, match="AssumeRole failed with") as caught:
+        session.client("cloudformation").wait_until_stack_exists(**STACK)
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_condition_of_a_clients_method_is_no_exception(virtual_time):
