@@ -36,9 +36,8 @@ def terminal_kept() -> Iterator[None]:
 
     What runs in a thread may prompt by itself, and so may a process that it starts.
     """
-    try:
-        terminal = os.open(os.ctermid(), os.O_RDWR)
-    except (AttributeError, OSError):
+    terminal = _opened()
+    if terminal is None:
         yield
         return
     try:
@@ -53,6 +52,14 @@ def terminal_kept() -> Iterator[None]:
             raise
     finally:
         os.close(terminal)
+
+
+def _opened() -> int | None:
+    """Open the terminal of the process; None: it has none."""
+    try:
+        return os.open(os.ctermid(), os.O_RDWR)
+    except (AttributeError, OSError):
+        return None
 
 
 def _turn_echo_on(terminal: int) -> None:
@@ -90,8 +97,8 @@ def can_answer() -> bool:
     """Return whether there is a terminal, or else an answer: no pipe is waited for."""
     if not hasattr(os, "ctermid"):
         return True
-    with contextlib.suppress(OSError):
-        os.close(os.open(os.ctermid(), os.O_RDWR))
+    if (terminal := _opened()) is not None:
+        os.close(terminal)
         return True
     try:
         if sys.stdin.isatty():

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import datetime as dt
 import os
+import signal
 import threading
 from unittest import mock
 
@@ -87,6 +88,15 @@ def test_call_after_a_refresh_is_made_in_the_thread_of_the_caller(way, minutes, 
     assert all("Credential=fresh/" in str(each.headers["Authorization"]) for each in requests)
 
 
+@pytest.mark.skipif(not GIVEN, reason="its signer takes none")
+def test_an_endpoint_of_the_account_needs_no_second_refresh():
+    client = make_client()
+    refreshes = Refreshes(client, minutes=5)
+    respond(client, (200, b"{}"))
+    bounded_call(client.list_tables, client=client, seconds=60)
+    assert len(refreshes.threads) == 1
+
+
 def test_without_given_credentials_it_is_made_in_a_thread(monkeypatch):
     monkeypatch.setattr(credentials, "signs_with_given_credentials", lambda: False)
     for minutes, is_here in ((60, True), (5, False)):
@@ -116,29 +126,71 @@ def test_refresh_that_hangs_ends_in_time(clock, service, method):
     go_on.set()
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals like POSIX's here")
-def test_terminal_gets_its_echo_back_from_a_refresh_that_is_left_behind(clock, monkeypatch):
+def quiet(terminal, *, echo=False):
+    """Turn the echo of a terminal off, as a prompt does, or on."""
     import termios  # noqa: PLC0415 - POSIX only
 
-    ours, terminal = os.openpty()
-    monkeypatch.setattr("os.ctermid", lambda: os.ttyname(terminal))
+    attributes = termios.tcgetattr(terminal)
+    attributes[3] = attributes[3] | termios.ECHO if echo else attributes[3] & ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    if not hasattr(os, "openpty"):
+        pytest.skip("no terminals like POSIX's here")
+    ours, theirs = os.openpty()
+    monkeypatch.setattr("os.ctermid", lambda: os.ttyname(theirs))
+    yield theirs
+    os.close(ours)
+    os.close(theirs)
+
+
+def has_echo(terminal):
+    import termios  # noqa: PLC0415 - POSIX only
+
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+
+def by_refresh(client, prompt):
+    Refreshes(client, first=prompt)
+    return bounded_call(client.list_tables, client=client, seconds=5)
+
+
+def by_call_in_thread(client, prompt):
+    return bounded_call(prompt, client=None, seconds=5, in_thread=True)
+
+
+@pytest.mark.parametrize("way", [by_refresh, by_call_in_thread])
+def test_terminal_gets_its_echo_back_from_a_prompt_that_is_left_behind(clock, terminal, way):
     go_on = threading.Event()
 
     def ask():
-        attributes = termios.tcgetattr(terminal)
-        attributes[3] &= ~termios.ECHO
-        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+        quiet(terminal)
         clock.advance()
         go_on.wait(60)
 
-    client = make_client()
-    Refreshes(client, first=ask)
     with ended("deadline"):
-        bounded_call(client.list_tables, client=client, seconds=5)
-    assert termios.tcgetattr(terminal)[3] & termios.ECHO
+        way(make_client(), ask)
+    assert has_echo(terminal)
     go_on.set()
-    os.close(ours)
-    os.close(terminal)
+
+
+def test_terminal_without_echo_is_left_alone(clock, terminal):
+    # Another prompt is open, which turns it on again afterwards.
+    go_on = threading.Event()
+    quiet(terminal)
+    with ended("deadline"):
+        by_refresh(make_client(), lambda: clock.advance() or go_on.wait(60))
+    go_on.set()
+    assert not has_echo(terminal)
+
+
+def test_a_refresh_that_failed_leaves_no_prompt(terminal):
+    # The one that is open now is another's.
+    with pytest.raises(LookupError):
+        by_refresh(make_client(), lambda: quiet(terminal) or {}["failed"])
+    assert not has_echo(terminal)
 
 
 def test_refresh_ends_when_the_call_is_cancelled():
@@ -285,11 +337,31 @@ def test_interrupt_at_the_prompt_is_the_callers(way):
     assert called == []
 
 
+@pytest.mark.parametrize("way", [by_task, by_batch, by_all_in_task])
+def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
+    echo = []
+
+    def ask():
+        quiet(terminal)
+        threading.Event().wait(0.7)
+        echo.append(has_echo(terminal))
+        quiet(terminal, echo=True)
+
+    client, _ = stacks_of(Person(first=ask))
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
+        way(client, "stack_delete_complete", StackName="web", max_wait=0.4)
+    assert echo == [False]
+
+
 NOBODY = [EOFError(), OSError("reading from stdin while output is captured")]
 
 
+def by_plain_waiter(client, waiter, *, max_wait, **parameters):
+    return by_waiter(client, waiter, WaiterConfig={"Delay": 1, "MaxAttempts": 60}, **parameters)
+
+
 @pytest.mark.parametrize("error", NOBODY, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_plain_waiter, by_task, by_batch])
 def test_without_a_terminal_the_error_says_so_in_one_line(way, error):
     client, called = stacks_of(Person(first=mock.Mock(side_effect=error)))
     with pytest.raises(Exception, match="there is no terminal") as caught:
@@ -325,11 +397,31 @@ def test_other_calls_of_the_client_are_left_alone():
         client.describe_stacks()
 
 
-def test_what_a_prompter_raises_is_raised_as_it_was():
-    error = LookupError("no token device")
+PROMPTERS = [
+    *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("nobody is there")),
+    *(ConnectionError("token server"), ValueError("no code")),
+]
+
+
+@pytest.mark.parametrize("error", PROMPTERS, ids=lambda error: type(error).__name__)
+def test_what_a_prompter_raises_is_raised_as_it_was(error):
     client, _ = stacks_of(Person(first=mock.Mock(side_effect=error)))
-    with pytest.raises(LookupError) as caught:
+    with pytest.raises(type(error)) as caught:
         client.wait_until_stack_delete_complete(**STACK)
+    assert caught.value is error
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
+@pytest.mark.parametrize("error", [TimeoutError("rang"), OSError("rang")], ids=repr)
+def test_a_signal_at_the_prompt_is_the_callers(error):
+    def ring(*_):
+        raise error
+
+    before = signal.signal(signal.SIGUSR1, ring)
+    client, _ = stacks_of(Person(first=lambda: signal.raise_signal(signal.SIGUSR1)))
+    with pytest.raises(type(error)) as caught:
+        client.wait_until_stack_delete_complete(**STACK)
+    signal.signal(signal.SIGUSR1, before)
     assert caught.value is error
 
 
@@ -340,6 +432,13 @@ def test_background_wait_asks_before_it_begins():
     assert person.asked == [HERE()]
     assert operation.result().attempts == 1
     assert called == ["AssumeRole"]
+
+
+def test_time_at_the_prompt_counts_for_a_background_wait():
+    client, _ = stacks_of(Person(first=lambda: threading.Event().wait(0.3)))
+    operation = operations.start(client, "stack_delete_complete", StackName="web", max_wait=0.2)
+    with pytest.raises(bwp.WaiterTimeoutError):
+        operation.result()
 
 
 def test_signal_asks_when_it_is_made():

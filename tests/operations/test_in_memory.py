@@ -7,6 +7,7 @@ import copy
 import json
 import pickle
 import threading
+from unittest import mock
 
 import boto3
 import botocore.exceptions
@@ -270,10 +271,11 @@ def test_context_variables_reach_whatever_a_background_wait_calls(answers, creat
         operation = operation_of[value] = operations.start(
             client, "stream_exists", StreamName="s", max_wait=60,
             delay_pace=note("pace"), on_attempt=note("attempt"),
+            cancel_event=mock.Mock(is_set=note("cancel"), wait=threading.Event().wait),
         )  # fmt: skip
         operation.add_done_callback(note("done"))
         VARIABLE.reset(token)
-    told = {"event", "hook", "pace", "attempt", "done"}
+    told = {"event", "hook", "pace", "attempt", "cancel", "done"}
     for operation in operation_of.values():
         assert operation.result().attempts == 2
     ended = threading.Event()

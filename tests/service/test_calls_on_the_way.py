@@ -178,9 +178,6 @@ def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
         client.wait_until_bucket_exists(Bucket="b", max_wait=60)
     assert "GetRoleCredentials failed with ForbiddenException" in str(caught.value)
     assert "No access" in str(caught.value)
-    answering(
-        session.events, "before-call.sso.GetRoleCredentials", refusal("UnauthorizedException")
-    )
     text = "GetRoleCredentials failed with UnauthorizedSSOTokenError: .* aws sso login"
     with pytest.raises(bwp.WaiterFailedError, match=text):
         client.wait_until_bucket_exists(Bucket="b", max_wait=60)
