@@ -9,6 +9,7 @@ import threading
 from unittest import mock
 
 import boto3
+import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.credentials import Credentials, RefreshableCredentials
@@ -90,8 +91,9 @@ def test_call_after_a_refresh_is_made_in_the_thread_of_the_caller(way, minutes, 
 
 @pytest.mark.skipif(not GIVEN, reason="its signer takes none")
 def test_an_endpoint_of_the_account_needs_no_second_refresh():
-    client = make_client()
-    refreshes = Refreshes(client, minutes=5)
+    refreshes, session = Refreshes(first := make_client(), minutes=5), botocore.session.Session()
+    session._credentials = first._request_signer._credentials
+    client = boto3.Session(botocore_session=session).client("dynamodb")
     respond(client, (200, b"{}"))
     bounded_call(client.list_tables, client=client, seconds=60)
     assert len(refreshes.threads) == 1
@@ -176,14 +178,20 @@ def test_terminal_gets_its_echo_back_from_a_prompt_that_is_left_behind(clock, te
     go_on.set()
 
 
-def test_terminal_without_echo_is_left_alone(clock, terminal):
-    # Another prompt is open, which turns it on again afterwards.
+def test_terminal_that_had_no_echo_is_left_alone(clock, terminal):
+    # Another prompt was open, and turned it on again meanwhile.
     go_on = threading.Event()
     quiet(terminal)
+
+    def hang():
+        quiet(terminal, echo=True)
+        clock.advance()
+        go_on.wait(60)
+
     with ended("deadline"):
-        by_refresh(make_client(), lambda: clock.advance() or go_on.wait(60))
+        by_refresh(make_client(), hang)
     go_on.set()
-    assert not has_echo(terminal)
+    assert has_echo(terminal)
 
 
 def test_a_refresh_that_failed_leaves_no_prompt(terminal):
