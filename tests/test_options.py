@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus import WaiterTimeoutError, WaitOptions, install
 from boto_waiters_plus.conditions import poll
@@ -166,18 +167,7 @@ def test_what_are_no_defaults_is_refused():
             install(defaults=value)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"max_wait": 5}, "cannot have max_wait: give max_wait to each wait"),
-        ({"timeout": 5}, "cannot have timeout: give max_wait to each wait"),
-        ({"on_timeout": "last"}, "cannot have on_timeout: give max_wait to each wait"),
-        ({"pre_wait": 5}, "takes initial_delay .* instead of pre_wait"),
-        ({"initialDelay": 5}, "takes initial_delay instead of initialDelay"),
-        ({"maxAttempts": 5}, "takes max_attempts instead of maxAttempts"),
-        ({"min_dealy": 5}, "did you mean 'min_delay'"),
-    ],
-)
+@tabled("wrong fields are answered with the right", "given", "words")
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)

@@ -96,27 +96,23 @@ def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
 
 
 def refreshing(client, *results):
-    """Let a client refresh its credentials before each request; return what does it."""
+    """Let refreshes of a client last some minutes, or fail; return those that were made."""
     kind = required("aiobotocore.credentials").AioRefreshableCredentials
-    minutes = {"past": -5, "soon": 5}
-    expiries = {name: current_expiry(m) for name, m in minutes.items()}
+    refreshes = []
+
+    def expiry(minutes):
+        return dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes)
 
     async def refresh():
         result = results[min(len(refreshes), len(results) - 1)]
         refreshes.append(result)
         if isinstance(result, Exception):
             raise result
-        expiry = expiries[result].isoformat()
-        return {"access_key": "a", "secret_key": "b", "token": "c", "expiry_time": expiry}
+        fresh = {"access_key": "a", "secret_key": "b", "token": "c"}
+        return fresh | {"expiry_time": expiry(result).isoformat()}
 
-    refreshes = []
-    credentials = kind("a", "b", "c", current_expiry(1), refresh, "test")
-    client._request_signer._credentials = credentials
+    client._request_signer._credentials = kind("a", "b", "c", expiry(1), refresh, "test")
     return refreshes
-
-
-def current_expiry(minutes):
-    return dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=minutes)
 
 
 @WAYS
@@ -136,7 +132,7 @@ def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(way):
 def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time, way):
     async def main():
         async with client_of("base", "cloudformation") as (client, _):
-            refreshes = refreshing(client, "soon", "past", "soon")
+            refreshes = refreshing(client, 5, -5, 5)
             sending(client, (200, EXISTS), (400, GONE))
             outcome = await way(client, "stack_delete_complete", **{**STACK, "max_wait": 900})
             assert (outcome.attempts, len(refreshes)) == (3, 3)

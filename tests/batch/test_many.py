@@ -12,6 +12,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.stub import Stubber
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all, wait_any
@@ -235,14 +236,7 @@ def test_other_errors_are_named_without_their_text(exists, s3, virtual_time, hid
     assert ("secret/name" in str(raised.value)) is not hidden
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"Buckt": "hidden", "Key": "k"}, "Buckt is unknown, Bucket is missing"),
-        ({"Bucket": "b", "Key": "k", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
-        ({'Buckt"\nUnknown: "b': "hidden", "Key": "k"}, "Bucket is missing"),
-    ],
-)
+@tabled("wrong and missing parameters are named", "parameters", "words")
 def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_time):
     definition = bwp.WaiterDefinition.from_states("F", "HeadObject", path="ETag", success=["x"])
     with pytest.raises(bwp.WaitersError) as raised:

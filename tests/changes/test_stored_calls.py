@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ParamValidationError
-from case_tables import tables
+from case_tables import tabled, tables
 from changes.token_service import TokenService, Wire
 
 import boto_waiters_plus as bwp
@@ -254,15 +254,7 @@ def test_resumed_call_is_finished_in_its_store(
         store.get_call("calls/1")
 
 
-@pytest.mark.parametrize(
-    ("name", "service", "options"),
-    [
-        ("service", "sns", {}),
-        ("region", "ec2", {"region_name": "eu-west-1"}),
-        ("endpoint", "ec2", {"endpoint_url": "http://localhost:4566"}),
-        ("account", "ec2", {"aws_account_id": "222222222222"}),
-    ],
-)
+@tabled("client for elsewhere is refused", "name", "service", "options")
 def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, service, options):
     if "aws_account_id" not in inspect.signature(boto3.Session.client).parameters:
         pytest.skip("a client of this boto3 does not know its account")

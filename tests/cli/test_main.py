@@ -7,6 +7,7 @@ import os
 import sys
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus.cli import main
 
@@ -35,14 +36,7 @@ def test_stdout_may_lack_characters(monkeypatch):
     assert b"\\xb7" in stdout.buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("module", "words", "code", "extra"),
-    [
-        ("moto.server", "demo", 255, "boto-waiters-plus[demo]"),
-        ("uvicorn", "operations serve --store waits.db", 2, "uvicorn"),
-        ("platformdirs", "history", 255, "boto-waiters-plus[history]"),
-    ],
-)
+@tabled("main: missing extra is named", "module", "words", "code", "extra")
 def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     # The demo drops variables of its process.

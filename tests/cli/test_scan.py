@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from case_tables import tabled
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases/scan.json").read_text(encoding="utf-8"))
 LOOP = """import time
@@ -78,10 +79,7 @@ def test_annotations_name_the_line(scan):
     assert LINE in result["message"]["text"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("deploy.py", "while True\n"), ("deploy.py", "\0"), ("n.ipynb", "{"), ("n.ipynb", "{}")],
-)
+@tabled("scan: unreadable file is a message", "name", "text")
 def test_unreadable_file_is_a_message(scan, name, text):
     code, out, err = scan(text, name=name)
     assert (code, out, f"{name} was not read: " in err) == (0, "", True)

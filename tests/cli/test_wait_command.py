@@ -199,15 +199,7 @@ def test_what_is_no_code_with_a_time_is_refused(command, value):
     assert (code, "--retry-errors-for" in err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "attempts"),
-    [
-        ("--retry-transient answered", 1),
-        ("--retry-transient always", 3),
-        ("--retry-transient never", 1),
-        ("", 1),
-    ],
-)
+@tabled("wait: retry transient decides whether a closed port ends the wait", "words", "attempts")
 def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(command, words, attempts):
     words += " --max-attempts 3 --endpoint-url http://127.0.0.1:1 --output json"
     code, out, err = command(f"{NONE} 9m {words}")

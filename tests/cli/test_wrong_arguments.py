@@ -40,16 +40,7 @@ def test_missing_configuration_exits_with_253(missing, words, message, command, 
     assert message in err
 
 
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        ("", {"region_name": None, "endpoint_url": None, "verify": None}),
-        ("--region eu-west-1", {"region_name": "eu-west-1"}),
-        ("--endpoint-url http://x --no-verify-ssl", {"endpoint_url": "http://x", "verify": False}),
-        ("--ca-bundle /x.pem", {"verify": "/x.pem"}),
-        ("--ca-bundle /x.pem --no-verify-ssl", {"verify": False}),
-    ],
-)
+@tabled("wrong arguments: connection options reach the client", "words", "given")
 def test_connection_options_reach_the_client(words, given, command, monkeypatch):
     asked = {}
 
@@ -62,16 +53,7 @@ def test_connection_options_reach_the_client(words, given, command, monkeypatch)
     assert {"service": "s3", **given}.items() <= asked.items()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("90", "1m30s"),
-        ("1.5", "1.5 s"),
-        ("45m", "45m00s"),
-        ("1h30m", "1h30m"),
-        ("1d2h3m", "26h03m"),
-    ],
-)
+@tabled("wrong arguments: durations", "text", "said")
 def test_durations(text, said, command):
     _, out, _ = command(
         f"schedule s3 bucket-exists --min-delay 1h --max-delay 9h --max-wait {text}"

@@ -43,14 +43,7 @@ def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
     assert wait.requests == []
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"timeout": 9}, "takes max_wait .* instead of timeout"),
-        ({"max_wiat": 9}, "did you mean 'max_wait'"),
-        ({"delay": 9, "Nope": 1}, "takes min_delay and max_delay .* instead of delay$"),
-    ],
-)
+@tabled("get waiter adds the right name to botocores words", "given", "words")
 def test_get_waiter_adds_the_right_name_to_botocores_words(given, words):
     bwp.install()
     waiter = boto3.client("s3").get_waiter("bucket_exists")

@@ -290,17 +290,7 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
         begin(service, initial_delay=MAX_WAIT)
 
 
-@pytest.mark.parametrize(
-    ("name", "right"),
-    [
-        ("pre_wait", "initial_delay"),
-        ("poll_interval", "min_delay"),
-        ("on_timeout", "max_wait"),
-        ("else_", "max_wait"),
-        ("timeout", "max_wait"),
-        ("maxAttempts", "max_attempts"),
-    ],
-)
+@tabled("other names of options are answered", "name", "right")
 def test_other_names_of_options_are_answered(job, name, right):
     service = job()
     with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):

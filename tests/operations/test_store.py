@@ -49,13 +49,7 @@ def test_errors_come_back_with_their_facts(store, stream, creating, virtual_time
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
 
-@pytest.mark.parametrize(
-    ("last", "options", "kept"),
-    [
-        (True, {}, [(1, "CREATING"), (5, "ACTIVE")]),
-        (False, {"max_attempts": 3}, [(1, "CREATING"), (3, "CREATING")]),
-    ],
-)
+@tabled("the timeline keeps changes of state", "last", "options", "kept")
 def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, last, options, kept):
     client = stream(*[creating] * 4, *[active] * last)
     operation = start(store, client, **options)
@@ -251,10 +245,7 @@ def test_list_filters(store, stream, active):
     assert len(paths(service="kinesis")) == 4
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"state": "opne"}, {"page_size": 0}, {"page_token": "x"}, {"page_token": "W10="}],
-)
+@tabled("list refuses bad arguments", "arguments")
 def test_list_refuses_bad_arguments(store, arguments):
     with pytest.raises(ValueError, match=next(iter(arguments))):
         store.list(**arguments)

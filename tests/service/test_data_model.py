@@ -170,13 +170,7 @@ def test_tuples_and_text_of_the_caller_follow_the_model(waited):
     assert waited("cloudwatch", "GetMetricData", path, {}, "inputOutput", **parameters)
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "sent"),
-    [
-        ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
-        ("cloudtrail", "LookupEvents", "1767268800"),
-    ],
-)
+@tabled("a time without a zone is what botocore sends", "service", "operation", "sent")
 def test_a_time_without_a_zone_is_what_botocore_sends(
     monkeypatch, waited, service, operation, sent
 ):

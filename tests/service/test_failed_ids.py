@@ -154,13 +154,7 @@ def test_stubber_errors_keep_their_words(ec2, coalesce):
         by_method(ec2, "instance_running", InstanceIds=IDS, max_wait=60)
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        ("STOPPED", " (us-east-1:task/c/1) "),
-        ("PENDING", "not reached by us-east-1:task/c/1; missing: eu-west-1:task/c/1 "),
-    ],
-)
+@tabled("arns of one name are told apart as in the label", "status", "words")
 def test_arns_of_one_name_are_told_apart_as_in_the_label(answers, virtual_time, status, words):
     bwp.install()
     ecs = boto3.client("ecs")
