@@ -16,6 +16,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
+from .abandonable_call import abandonable_call
 from .error_frames import all_frames_of, frames_of, module_of
 
 KNOWN: Final = frozenset({
@@ -34,6 +35,8 @@ _FETCHERS: Final = (
 )  # fmt: skip
 """The modules that fetch credentials, endpoints and tokens."""
 
+_CALL: Final = "_make_api_call"
+_THREAD: Final = abandonable_call.__name__
 _FETCHING: Final = "get_auth_instance"
 """The function of a signer that asks credentials of any class for what it signs with."""
 
@@ -60,6 +63,8 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
         called: the name of the operation that was called; None: not known.
     """
     name = error.operation_name if isinstance(error, ClientError) else None
+    if name is not None and name == called and _is_of_only_call(error):
+        return None  # As nearly all are.
     frames = all_frames_of(error)
     # What a service has answered was raised there, however often it was raised again.
     if name is None or not frames or not _is_of_call(frames[-1]):
@@ -86,16 +91,30 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     return OnTheWay(name or inner, attempts[:1] > [1])
 
 
+def _is_of_only_call(error: BaseException) -> bool:
+    """Return whether the only call that an error came through raised it, and no refresh before."""
+    calls, name, place = 0, "", error.__traceback__
+    while place is not None:
+        name = place.tb_frame.f_code.co_name
+        if name == _CALL:
+            calls += 1
+        elif name == _THREAD:
+            return False
+        place = place.tb_next
+    return calls == 1 and name == _CALL
+
+
 def _is_of_call(frame: FrameType) -> bool:
-    return frame.f_code.co_name == "_make_api_call" and module_of(frame) in _CLIENTS
+    return frame.f_code.co_name == _CALL and module_of(frame) in _CLIENTS
 
 
 def _are_alike(one: FrameType, other: FrameType) -> bool:
     """Return whether two frames are of calls of one operation of one client."""
     if one is other:
         return True
-    names = ("self", "operation_name")
-    return all(one.f_locals[name] is other.f_locals[name] for name in names)
+    mine, others = one.f_locals, other.f_locals
+    is_of_client = mine["self"] is others["self"]
+    return is_of_client and bool(mine["operation_name"] == others["operation_name"])
 
 
 def is_passing(error: BaseException) -> bool:
