@@ -6,6 +6,7 @@ for, S3 Express opens a session. An error of such a call tells nothing of the op
 
 from __future__ import annotations
 
+from json import JSONDecodeError
 from types import FrameType
 from typing import Final, NamedTuple
 
@@ -34,6 +35,9 @@ _FETCHERS: Final = (
     "boto_waiters_plus.calls.credentials",
 )  # fmt: skip
 """The modules that fetch credentials, endpoints and tokens."""
+
+_READERS: Final = ("json", "json.decoder")
+"""The modules that read what was fetched."""
 
 _CALL: Final = "_make_api_call"
 _THREAD: Final = abandonable_call.__name__
@@ -121,8 +125,10 @@ def is_passing(error: BaseException) -> bool:
     """Return whether credentials could not be fetched, and the next attempt may succeed."""
     if isinstance(error, (CredentialRetrievalError, MetadataRetrievalError, TokenRetrievalError)):
         return True
-    if type(error) is not RuntimeError:
+    if type(error) not in (RuntimeError, JSONDecodeError):
         return False
-    # What was fetched is expired already.
-    frames = frames_of(error)
-    return bool(frames) and module_of(frames[-1]) in _FETCHERS
+    # What was fetched is expired already, or is no JSON.
+    modules = [module_of(frame) for frame in frames_of(error)]
+    while modules and modules[-1] in _READERS:
+        modules.pop()
+    return bool(modules) and modules[-1] in _FETCHERS

@@ -13,7 +13,7 @@ from unittest import mock
 import boto3
 import botocore.exceptions as botocores
 import pytest
-from botocore.credentials import RefreshableCredentials
+from botocore.credentials import ProcessProvider, RefreshableCredentials
 from botocore.exceptions import ClientError, WaiterError
 from service.roles import EXISTS, GONE, KEYS, answering, profiles_in, sending, session_of
 from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
@@ -499,6 +499,20 @@ def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time):
     sending(client, (200, EXISTS), (400, GONE))
     assert client.wait_until_stack_delete_complete(**{**STACK, "max_wait": 600}).attempts == 3
     assert refresh.call_count == 3
+
+
+def test_a_process_that_writes_something_else_is_a_hiccup(virtual_time):
+    soon = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
+    good = {"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "b", "Expiration": str(soon)}
+    cuts = iter([None, None, 3, None])
+    provider = ProcessProvider("p", lambda: {"profiles": {"p": {"credential_process": "get"}}})
+    process = mock.Mock(returncode=0)
+    process.communicate = lambda: (json.dumps(good).encode()[: next(cuts)], b"")
+    provider._popen = lambda *_, **__: process
+    client = boto3.client("cloudformation")
+    client._request_signer._credentials = provider.load()
+    sending(client, (200, EXISTS), (400, GONE))
+    assert client.wait_until_stack_delete_complete(**{**STACK, "max_wait": 600}).attempts == 3
 
 
 @pytest.mark.parametrize("way", [by_method, by_waiter])
