@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +34,8 @@ class AwaitedBudget:
         """When the answer had arrived in full; infinity: it has not."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
+        self.handled = sys.exc_info()[1]
+        """The error that is being handled when the call begins."""
 
     @property
     def left(self) -> float:

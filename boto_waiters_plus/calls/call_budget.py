@@ -17,6 +17,7 @@ import contextlib
 import contextvars
 import math
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -111,6 +112,7 @@ class CallBudget:
         "credentials",
         "deadline",
         "ended",
+        "handled",
         "listen_at",
         "reason",
         "refused_retry",
@@ -138,6 +140,8 @@ class CallBudget:
         """When the answer had arrived in full; infinity: it has not."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
+        self.handled = sys.exc_info()[1]
+        """The error that is being handled when the call begins."""
         self.credentials: Any = None
         """What requests are signed with; None: what the client has."""
         self.relies_on_timeouts = False

@@ -35,8 +35,13 @@ _LIBRARIES: Final = sys.stdlib_module_names | _AWAITED | {
 """The top-level packages of the code that sends requests."""
 
 
-def callers_error(error: BaseException) -> Exception | None:
-    """Return the error of the caller's own code that this one was made of; None: there is none."""
+def callers_error(error: BaseException, handled: BaseException | None = None) -> Exception | None:
+    """Return the error of the caller's own code that this one was made of; None: there is none.
+
+    Args:
+        error: what a call raised.
+        handled: the error that was being handled when the call began, which is no part of it.
+    """
     if not isinstance(error, (HTTPClientError, NoConnectionError)):
         return None
     inner = error.kwargs.get("error")
@@ -46,14 +51,16 @@ def callers_error(error: BaseException) -> Exception | None:
     # Of a subclass botocore knows what it is.
     if type(error) is HTTPClientError and not _is_of_transport(inner):
         return inner
-    for each in errors_inside(inner):
+    for each in errors_inside(inner, handled):
         if isinstance(each, Exception) and _is_of_caller(each):
             return each
     return None
 
 
-def errors_inside(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and those that it was made of."""
+def errors_inside(
+    error: BaseException, handled: BaseException | None = None
+) -> Iterator[BaseException]:
+    """Yield an error and those that it was made of; see `callers_error`."""
     seen: list[BaseException] = [error]
     for each in seen:  # It grows meanwhile.
         yield each
@@ -61,7 +68,8 @@ def errors_inside(error: BaseException) -> Iterator[BaseException]:
         told = details.get("error") if isinstance(details, dict) else None
         original = getattr(each, "original_error", None)
         for cause in (each.__cause__, each.__context__, told, original, *each.args):
-            if isinstance(cause, BaseException) and all(cause is not known for known in seen):
+            known = (handled, *seen)
+            if isinstance(cause, BaseException) and all(cause is not one for one in known):
                 seen.append(cause)
 
 
@@ -71,10 +79,7 @@ def _is_of_transport(error: Exception) -> bool:
 
 
 def _is_of_caller(error: Exception) -> bool:
-    """Return whether the caller's code raised an error that a library takes for its own.
-
-    An error that was merely being handled when the wait began came up to other code.
-    """
+    """Return whether the caller's code raised an error that a library takes for its own."""
     # urllib3 gives its errors the traceback of the one that they were made of.
     if isinstance(error, HTTPError):
         return False

@@ -18,7 +18,7 @@ from botocore.exceptions import (
 )
 
 from .abandonable_call import abandonable_call
-from .error_frames import all_frames_of, frames_of, module_of
+from .error_frames import frames_of, module_of
 
 KNOWN: Final = frozenset({
     "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "AssumeRoot",
@@ -69,23 +69,19 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     name = error.operation_name if isinstance(error, ClientError) else None
     if name is not None and name == called and _is_of_only_call(error):
         return None  # As nearly all are.
-    frames = all_frames_of(error)
-    # What a service has answered was raised there, however often it was raised again.
-    if name is None or not frames or not _is_of_call(frames[-1]):
-        frames = frames_of(error)
     calls: list[FrameType] = []
     attempts: list[int] = []
     is_fetched = False
-    for frame in frames:
+    for frame in frames_of(error):
         module, function = module_of(frame), frame.f_code.co_name
         if module in _FETCHERS or function == _FETCHING:
             is_fetched = True
-        elif _is_of_call(frame):
+        elif module in _CLIENTS and function == _CALL:
             calls.append(frame)
         elif module in _ENDPOINTS and function == "_send_request":
             attempts.append(frame.f_locals.get("attempts", 1))
     is_inside = bool(calls) and (is_fetched or not _are_alike(calls[0], calls[-1]))
-    inner = calls[-1].f_locals["operation_name"] if is_inside else None
+    inner = calls[-1].f_locals.get("operation_name") if is_inside else None
     is_known = called is not None and name != called and name in KNOWN
     if not is_fetched and not is_known and (inner is None or name not in (None, inner)):
         return None
@@ -108,17 +104,12 @@ def _is_of_only_call(error: BaseException) -> bool:
     return calls == 1 and name == _CALL
 
 
-def _is_of_call(frame: FrameType) -> bool:
-    return frame.f_code.co_name == _CALL and module_of(frame) in _CLIENTS
-
-
 def _are_alike(one: FrameType, other: FrameType) -> bool:
     """Return whether two frames are of calls of one operation of one client."""
-    if one is other:
-        return True
-    mine, others = one.f_locals, other.f_locals
-    is_of_client = mine["self"] is others["self"]
-    return is_of_client and bool(mine["operation_name"] == others["operation_name"])
+    names = ("self", "operation_name")
+    mine, others = ([frame.f_locals.get(name) for name in names] for frame in (one, other))
+    # Frames may have been cleared, and tell nothing.
+    return one is other or None in others or (mine[0] is others[0] and mine[1] == others[1])
 
 
 def is_passing(error: BaseException) -> bool:

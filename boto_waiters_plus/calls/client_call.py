@@ -119,7 +119,7 @@ class BlockingCall:
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, arrived=budget.arrived)
+            return reply_of(raised, self._is_reply, handled=budget.handled, arrived=budget.arrived)
         finally:
             del raised  # Its traceback has this frame.
 
@@ -175,22 +175,28 @@ class AwaitedCall:
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, arrived=budget.arrived)
+            return reply_of(raised, self._is_reply, handled=budget.handled, arrived=budget.arrived)
         finally:
             del raised  # Its traceback has this frame.
 
 
-def reply_of(error: Exception, is_reply: IsReply, *, arrived: float = math.inf) -> Reply:
+def reply_of(
+    error: Exception,
+    is_reply: IsReply,
+    *,
+    handled: BaseException | None = None,
+    arrived: float = math.inf,
+) -> Reply:
     """Return the reply that an error of a call is, or raise the error as other code raised it.
 
     It has to be called after the `except` that caught the error: what is raised there would get
-    the error as its context.
+    the error as its context. `handled` is what was being handled when the call began.
     """
     if isinstance(error, CallEnded):
         # There is one if a retry of the SDK was refused because it would not have fitted.
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else None
         return Reply(error=cause, ended=error.reason, arrived=arrived)
-    error = callers_error(error) or error
+    error = callers_error(error, handled) or error
     if is_reply(error):
         return Reply(error=error, arrived=arrived)
     try:

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import inspect
+import threading
 import traceback
-from collections.abc import Sequence
 from types import FrameType
 from typing import Final
 
-_OF_A_THREAD: Final = "boto_waiters_plus.calls.abandonable_call"
-_OF_A_TASK: Final = "boto_waiters_plus.calls.awaited_call"
+_LOOP: Final = "asyncio.base_events"
 
 
 def frames_of(error: BaseException) -> list[FrameType]:
     """Return the frames that an error came through when it was raised last, outermost first.
 
     A test double may raise one error again and again, whose traceback then has the frames of every
-    time. What was raised in a thread or a task of a call has those of it, too.
+    time. What was raised in another thread or task meanwhile has the frames of that, too.
     """
     frames: list[FrameType] = []
-    for frame in all_frames_of(error):
-        if frames and not _is_inside(frame, frames):
+    outside: set[FrameType] = set()
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if not frames:
+            outside = _callers_of(frame)
+        elif not _is_inside(frame, frames, outside):
             break
         frames.append(frame)
     return frames
 
 
-def all_frames_of(error: BaseException) -> list[FrameType]:
-    """Return the frames of every time that an error was raised, those of the last time first."""
-    return [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+def _callers_of(frame: FrameType) -> set[FrameType]:
+    callers = set()
+    caller = frame.f_back
+    while caller is not None:
+        callers.add(caller)
+        caller = caller.f_back
+    return callers
 
 
-def _is_inside(frame: FrameType, callers: Sequence[FrameType]) -> bool:
-    # What raises an error again has it twice.
-    if frame.f_back is callers[-1] or any(frame is each for each in callers):
-        return True
-    # That of a coroutine may have no caller afterwards; that of a module never has.
-    if frame.f_back is None and frame.f_code.co_flags & inspect.CO_COROUTINE:
-        return True
-    # A thread and a task begin anew.
-    return module_of(frame) == _OF_A_THREAD or module_of(callers[-1]) == _OF_A_TASK
+def _is_inside(frame: FrameType, frames: list[FrameType], outside: set[FrameType]) -> bool:
+    """Return whether a frame was called by the first of these frames, however far below."""
+    caller = frame
+    while caller not in frames:
+        if caller in outside:
+            # The loop runs each task anew; anything else made a call before.
+            return module_of(caller) == _LOOP
+        if caller.f_back is None:
+            # A thread begins anew, and a coroutine that is over may have no caller.
+            is_awaited = bool(caller.f_code.co_flags & inspect.CO_COROUTINE)
+            return is_awaited or module_of(caller) == threading.__name__
+        caller = caller.f_back
+    return True
 
 
 def module_of(frame: FrameType) -> str:
@@ -48,5 +58,5 @@ def module_of(frame: FrameType) -> str:
 
 
 def modules_of(error: BaseException) -> list[str]:
-    """Return the names of the modules of all frames; see `all_frames_of`."""
-    return [module_of(frame) for frame in all_frames_of(error)]
+    """Return the names of the modules of the frames of every time, those of the last one first."""
+    return [module_of(frame) for frame, _ in traceback.walk_tb(error.__traceback__)]

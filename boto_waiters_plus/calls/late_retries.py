@@ -49,7 +49,7 @@ def _register(client: Any) -> None:
         budget = current_budget() or awaited_budget.get()
         if budget is None:
             return
-        if caught_exception is not None and callers_error(caught_exception) is not None:
+        if caught_exception is not None and callers_error(caught_exception, budget.handled):
             raise caught_exception  # Nothing of the request failed.
         # An answer that arrived in time counts, unless the SDK would not take it for one.
         if budget.over_because is None or budget.is_answered:

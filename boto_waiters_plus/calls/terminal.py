@@ -94,17 +94,14 @@ def _is_in_foreground(terminal: int) -> bool:
 
 
 def can_answer() -> bool:
-    """Return whether there is a terminal, or else an answer: no pipe is waited for."""
+    """Return whether there is a terminal, or else an answer or its end: no pipe is waited for."""
     if not hasattr(os, "ctermid"):
         return True
     if (terminal := _opened()) is not None:
         os.close(terminal)
         return True
     try:
-        if sys.stdin.isatty():
-            return True
-        is_ready = bool(select.select([sys.stdin], [], [], 0)[0])
-        return is_ready and bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # of a file that is read
+        return sys.stdin.isatty() or bool(select.select([sys.stdin], [], [], 0)[0])
     # What stands in for it cannot be asked.
     except (AttributeError, OSError, TypeError, ValueError):
         return True

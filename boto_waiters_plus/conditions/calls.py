@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -47,6 +48,7 @@ class CallableCall:
 
     def make(self, time_left: float | None) -> Reply:
         """Call the callable."""
+        handled = sys.exc_info()[1]
         try:
             value = self._value(time_left)
         except Exception as error:
@@ -55,9 +57,9 @@ class CallableCall:
             refuse_coroutine(value, self._twin)
             return self._reply(value)
         try:
-            return reply_of(raised, self._is_reply)
+            return reply_of(raised, self._is_reply, handled=handled)
         finally:
-            del raised  # Its traceback has this frame.
+            del raised, handled  # Their tracebacks may have this frame.
 
     def _value(self, time_left: float | None) -> Any:
         if not self._in_thread:
@@ -106,6 +108,7 @@ class AsyncCallableCall:
             return reply_of(ended, self._is_reply)
 
     async def _replied(self) -> Reply:
+        handled = sys.exc_info()[1]
         try:
             value = await value_of(self._function)
         except Exception as error:
@@ -114,9 +117,9 @@ class AsyncCallableCall:
             reply = self._reply(value)
             return reply if isinstance(reply, Reply) else await reply
         try:
-            return reply_of(raised, self._is_reply)
+            return reply_of(raised, self._is_reply, handled=handled)
         finally:
-            del raised  # Its traceback has this frame.
+            del raised, handled  # Their tracebacks may have this frame.
 
 
 async def value_of(function: Callable[[], Any]) -> Any:

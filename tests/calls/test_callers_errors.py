@@ -51,6 +51,11 @@ class Handler:
         """A signal handler that is a method."""
         raise self.error
 
+    def without_frame(self, signum, frame):
+        """A signal handler that has dropped what it was given."""
+        del signum, frame
+        raise self.error
+
 
 @contextlib.contextmanager
 def handled(handler):
@@ -136,12 +141,13 @@ FORMS = pytest.mark.parametrize("way", [by_method, by_waiter, by_plain_waiter, b
 @FORMS
 @pytest.mark.parametrize("at", ["dialing", "connecting", "sending", "reading"])
 @pytest.mark.parametrize("error", RUNG, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("kind", ["function", "object", "method"])
+@pytest.mark.parametrize("kind", ["function", "object", "method", "without frame"])
 def test_what_a_signal_handler_raises_is_raised_as_it_was(virtual_time, way, at, error, kind):
     handlers = {
         "function": lambda *_: raising(error)(),
         "object": Handler(error),
         "method": Handler(error).method,
+        "without frame": Handler(error).without_frame,
     }
     client = client_of()
     with handled(handlers[kind]), happening(at, alarm), pytest.raises(type(error)) as caught:
@@ -220,6 +226,18 @@ def test_an_alarm_that_is_being_handled_is_not_raised_again(virtual_time):
     except TimeoutError:
         with happening("sending", lambda: None), pytest.raises(bwp.WaiterTimeoutError):
             client.wait_until_table_exists(TableName="table", max_wait=60)
+
+
+def test_an_alarm_that_a_library_wrapped_before_is_not_raised_again(virtual_time):
+    client, error = client_of(), TimeoutError("rang")
+    try:
+        with handled(Handler(error)), happening("sending", alarm):
+            client.describe_table(TableName="table")
+    except botocores.HTTPClientError:
+        for way in (by_method, by_waiter, by_plain_waiter, by_condition):
+            lost = pytest.raises((botocores.WaiterError, botocores.ConnectionClosedError))
+            with happening("sending", lambda: None), lost:
+                way(client, "table_exists", TableName="table", max_wait=60)
 
 
 def test_a_condition_retries_what_it_was_asked_to(virtual_time):

@@ -379,7 +379,7 @@ def test_without_a_terminal_the_error_says_so_in_one_line(way, error):
 
 
 @pytest.mark.skipif(not hasattr(os, "ctermid"), reason="no terminals like POSIX's here")
-@pytest.mark.parametrize(("piped", "is_asked"), [(None, False), ("123456\n", True), ("", False)])
+@pytest.mark.parametrize(("piped", "is_asked"), [(None, False), ("123456\n", True), ("", True)])
 def test_a_pipe_is_not_waited_for(monkeypatch, piped, is_asked):
     reader, writer = map(os.fdopen, os.pipe(), "rw")
     monkeypatch.setattr("os.ctermid", lambda: "/nowhere")

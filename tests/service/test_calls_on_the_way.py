@@ -219,6 +219,17 @@ def in_pool(other):
         pool.submit(listing, other).result()
 
 
+def of_double(other):
+    error = raised("ValidationError", "DescribeStackEvents", message="no such stack")
+    other.meta.events.register("before-call", mock.Mock(side_effect=error))
+    other.describe_stack_events(StackName="of another account")
+
+
+def of_double_in_pool(other):
+    with ThreadPoolExecutor() as pool:
+        pool.submit(of_double, other).result()
+
+
 class OwnCredentials:
     """Credentials of no class of botocore's, which are fetched by a call or otherwise."""
 
@@ -236,14 +247,14 @@ def fetch_by(client, fetch, *, own):
 
 
 @WAYS
-@pytest.mark.parametrize("call", [describing, listing, in_pool])
-@pytest.mark.parametrize("place", ["hook", "refresh", "own credentials"])
+@pytest.mark.parametrize("call", [describing, listing, in_pool, of_double, of_double_in_pool])
+@pytest.mark.parametrize("place", ["before-sign", "before-send", "refresh", "own credentials"])
 def test_an_error_of_another_client_matches_no_acceptor(way, call, place):
     other, client = boto3.client("cloudformation"), boto3.client("cloudformation")
     sending(other, (400, GONE))
     sent = sending(client, (400, GONE))
-    if place == "hook":
-        client.meta.events.register("before-sign", lambda **_: call(other))
+    if place.startswith("before"):
+        client.meta.events.register_first(place, lambda **_: call(other))
     else:
         fetch_by(client, lambda: call(other), own=place == "own credentials")
     with pytest.raises((WaiterError, ClientError), match="no such stack"):
@@ -304,6 +315,21 @@ def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches():
     # Its frame has no caller, as that of a module that is run.
     _thread.start_new_thread(script, ())
     assert ends.get(timeout=60).exception is error
+
+
+@pytest.mark.parametrize("event", ["before-call", "before-send", "before-sign", "needs-retry"])
+@pytest.mark.parametrize("is_cleared", [False, True])
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_an_error_of_a_real_call_may_be_raised_again_by_a_double(way, event, is_cleared):
+    other, client = boto3.client("cloudformation"), boto3.client("cloudformation")
+    for each in (other, client):
+        sending(each, (400, GONE))
+    with pytest.raises(ClientError) as captured:
+        other.describe_stacks(StackName="web")
+    if is_cleared:
+        traceback.clear_frames(captured.value.__traceback__)
+    client.meta.events.register_first(event, mock.Mock(side_effect=captured.value))
+    assert way(client, "stack_delete_complete", **STACK).exception is captured.value
 
 
 def test_a_double_that_raises_one_error_for_all_calls_matches():
