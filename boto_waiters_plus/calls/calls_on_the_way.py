@@ -109,7 +109,9 @@ def _are_alike(one: FrameType, other: FrameType) -> bool:
     names = ("self", "operation_name")
     mine, others = ([frame.f_locals.get(name) for name in names] for frame in (one, other))
     # Frames may have been cleared, and tell nothing.
-    return one is other or None in others or (mine[0] is others[0] and mine[1] == others[1])
+    if one is other or None in (*mine, *others):
+        return True
+    return mine[0] is others[0] and bool(mine[1] == others[1])
 
 
 def is_passing(error: BaseException) -> bool:

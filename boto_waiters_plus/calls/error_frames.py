@@ -8,7 +8,11 @@ import traceback
 from types import FrameType
 from typing import Final
 
+_SUSPENDED: Final = inspect.CO_ASYNC_GENERATOR | inspect.CO_COROUTINE | inspect.CO_GENERATOR
 _LOOP: Final = "asyncio.base_events"
+_OURS: Final = "boto_waiters_plus."
+_TASK: Final = "boto_waiters_plus.calls.awaited_call"
+_THREAD: Final = "boto_waiters_plus.calls.abandonable_call"
 
 
 def frames_of(error: BaseException) -> list[FrameType]:
@@ -39,15 +43,20 @@ def _callers_of(frame: FrameType) -> set[FrameType]:
 
 def _is_inside(frame: FrameType, frames: list[FrameType], outside: set[FrameType]) -> bool:
     """Return whether a frame was called by the first of these frames, however far below."""
+    above = module_of(frames[-1])
+    if frame.f_back in frames or above == _TASK or above == module_of(frame) == _THREAD:
+        return True
     caller = frame
     while caller not in frames:
+        module = module_of(caller)
         if caller in outside:
             # The loop runs each task anew; anything else made a call before.
-            return module_of(caller) == _LOOP
+            return module == _LOOP
+        if module.startswith(_OURS):
+            return False  # A call that we made before, in another thread.
         if caller.f_back is None:
-            # A thread begins anew, and a coroutine that is over may have no caller.
-            is_awaited = bool(caller.f_code.co_flags & inspect.CO_COROUTINE)
-            return is_awaited or module_of(caller) == threading.__name__
+            # A thread begins anew, and what can be suspended has no caller when it is over.
+            return bool(caller.f_code.co_flags & _SUSPENDED) or module == threading.__name__
         caller = caller.f_back
     return True
 

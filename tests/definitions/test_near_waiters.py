@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from botocore import xform_name
+from case_tables import tables
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.operation_names import listed
@@ -13,32 +14,7 @@ from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipp
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
 
 NEAR = "complete completed succeeded successful finished ready available active done"
-OPPOSITES = [
-    ("active", "inactive"),
-    ("archived", "unarchived"),
-    ("associated", "disassociated"),
-    ("attached", "detached"),
-    ("authorized", "deauthorized"),
-    ("available", "deleted"),
-    ("blocked", "unblocked"),
-    ("connected", "disconnected"),
-    ("created", "deleted"),
-    ("enabled", "disabled"),
-    ("exists", "not_exists"),
-    ("healthy", "unhealthy"),
-    ("in_service", "out_of_service"),
-    ("initialized", "uninitialized"),
-    ("present", "absent"),
-    ("protected", "unprotected"),
-    ("provisioned", "deprovisioned"),
-    ("published", "unpublished"),
-    ("ready", "unavailable"),
-    ("registered", "deregistered"),
-    ("restored", "deleted"),
-    ("running", "stopped"),
-    ("started", "stopped"),
-    ("succeeded", "failed"),
-]
+OPPOSITES = tables("definitions")["opposite states"]
 ENDS = listed(
     "absent canceled cancelled deauthorized delete deleted deletion deprovisioned deregistered "
     "detached disabled disassociated disconnected failed inactive not out paused released revoked "

@@ -214,6 +214,10 @@ def listing(other):
     other.list_stack_resources(StackName="of another account")
 
 
+def by_pages(other):
+    list(other.get_paginator("list_stack_resources").paginate(StackName="of another account"))
+
+
 def in_pool(other):
     with ThreadPoolExecutor() as pool:
         pool.submit(listing, other).result()
@@ -228,6 +232,9 @@ def of_double(other):
 def of_double_in_pool(other):
     with ThreadPoolExecutor() as pool:
         pool.submit(of_double, other).result()
+
+
+OF_OTHERS = [describing, listing, by_pages, in_pool, of_double, of_double_in_pool]
 
 
 class OwnCredentials:
@@ -247,7 +254,7 @@ def fetch_by(client, fetch, *, own):
 
 
 @WAYS
-@pytest.mark.parametrize("call", [describing, listing, in_pool, of_double, of_double_in_pool])
+@pytest.mark.parametrize("call", OF_OTHERS)
 @pytest.mark.parametrize("place", ["before-sign", "before-send", "refresh", "own credentials"])
 def test_an_error_of_another_client_matches_no_acceptor(way, call, place):
     other, client = boto3.client("cloudformation"), boto3.client("cloudformation")
@@ -528,16 +535,20 @@ def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time):
 
 
 def test_a_process_that_writes_something_else_is_a_hiccup(virtual_time):
+    client, cuts = boto3.client("cloudformation"), [3]
+    sent = sending(client, (200, EXISTS), (400, GONE))
     soon = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
     good = {"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "b", "Expiration": str(soon)}
-    cuts = iter([None, None, 3, None])
     provider = ProcessProvider("p", lambda: {"profiles": {"p": {"credential_process": "get"}}})
     process = mock.Mock(returncode=0)
-    process.communicate = lambda: (json.dumps(good).encode()[: next(cuts)], b"")
+
+    def communicate():
+        end = cuts.pop() if sent and cuts else None
+        return json.dumps(good).encode()[:end], b""
+
+    process.communicate = communicate
     provider._popen = lambda *_, **__: process
-    client = boto3.client("cloudformation")
     client._request_signer._credentials = provider.load()
-    sending(client, (200, EXISTS), (400, GONE))
     assert client.wait_until_stack_delete_complete(**{**STACK, "max_wait": 600}).attempts == 3
 
 
