@@ -18,7 +18,7 @@ from botocore.exceptions import (
 )
 
 from .abandonable_call import abandonable_call
-from .error_frames import frames_of, module_of
+from .error_frames import frames_of, module_of, modules_of
 
 KNOWN: Final = frozenset({
     "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "AssumeRoot",
@@ -85,10 +85,16 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     is_known = called is not None and name != called and name in KNOWN
     if not is_fetched and not is_known and (inner is None or name not in (None, inner)):
         return None
-    if is_fetched and isinstance(error.__context__, ClientError):
+    context = error.__context__
+    if name is None and isinstance(context, ClientError) and _is_caught_there(context):
         # botocore says what to do about the error of that call, such as to log in.
-        name = name or error.__context__.operation_name
+        name = context.operation_name
     return OnTheWay(name or inner, attempts[:1] > [1])
+
+
+def _is_caught_there(error: ClientError) -> bool:
+    """Return whether what fetches credentials has caught an error, and no code of the caller's."""
+    return any(module in _FETCHERS for module in modules_of(error)[:1])
 
 
 def _is_of_only_call(error: BaseException) -> bool:

@@ -14,7 +14,7 @@ import pytest
 import requests
 import urllib3
 from botocore.config import Config
-from service.ways import by_batch, by_method, by_task, by_waiter
+from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
@@ -129,11 +129,6 @@ def alarm():
     signal.raise_signal(signal.SIGUSR1)
 
 
-def by_plain_waiter(client, waiter, *, max_wait, **parameters):
-    config = {"Delay": 1, "MaxAttempts": max_wait}
-    return by_waiter(client, waiter, WaiterConfig=config, **parameters)
-
-
 RUNG = [Alarm("rang"), TimeoutError("rang"), ConnectionError("rang"), FileNotFoundError("rang")]
 FORMS = pytest.mark.parametrize("way", [by_method, by_waiter, by_plain_waiter, by_condition])
 
@@ -195,8 +190,7 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
         way(client, "table_exists", TableName="table", max_wait=60, retry_transient=True)
 
 
-def of_httpx():
-    return type("ReadError", (Exception,), {"__module__": "httpx2"})()
+OF_HTTPX = type("ReadError", (Exception,), {"__module__": "httpx2"})
 
 
 @pytest.mark.parametrize(
@@ -282,14 +276,12 @@ class RingingSocket:
     def fileno(self):
         alarm()
 
+    track = staticmethod(lambda: CallBudget(60).track_socket(mock.Mock(), RingingSocket()))
+
 
 def matching():
     definition = bwp.WaiterDefinition.from_states("Mine", "X", path="a.b", success=["x"])
     Matching(definition.acceptors).match_response({"a": Ringing()})
-
-
-def tracking():
-    CallBudget(60).track_socket(mock.Mock(), RingingSocket())
 
 
 def starting():
@@ -298,7 +290,7 @@ def starting():
 
 
 @pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), RuntimeError("rang")])
-@pytest.mark.parametrize("interrupted", [matching, tracking, starting])
+@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, starting])
 def test_wherever_the_signal_arrives_its_error_is_raised(interrupted, error):
     with handled(Handler(error)), pytest.raises(type(error)) as caught:
         interrupted()

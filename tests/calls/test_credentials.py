@@ -16,7 +16,7 @@ from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
 from case_tables import experiments
 from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
-from service.ways import by_batch, by_method, by_task, by_waiter
+from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -362,10 +362,6 @@ def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
 
 
 NOBODY = [EOFError(), OSError("reading from stdin while output is captured")]
-
-
-def by_plain_waiter(client, waiter, *, max_wait, **parameters):
-    return by_waiter(client, waiter, WaiterConfig={"Delay": 1, "MaxAttempts": 60}, **parameters)
 
 
 @pytest.mark.parametrize("error", NOBODY, ids=lambda error: type(error).__name__)

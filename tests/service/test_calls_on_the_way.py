@@ -552,6 +552,16 @@ def test_a_process_that_writes_something_else_is_a_hiccup(virtual_time):
     assert client.wait_until_stack_delete_complete(**{**STACK, "max_wait": 600}).attempts == 3
 
 
+def test_an_error_that_was_handled_before_names_no_call():
+    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+    with_refresh(client, error)
+    try:
+        raise raised("ValidationError", "DeleteStack")
+    except ClientError:
+        with pytest.raises(bwp.WaiterFailedError, match="DescribeStacks failed with Unauthorized"):
+            client.wait_until_stack_exists(**STACK)
+
+
 @pytest.mark.parametrize("way", [by_method, by_waiter])
 def test_a_login_that_is_needed_ends_the_wait_at_once(virtual_time, way):
     client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()

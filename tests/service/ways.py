@@ -15,6 +15,11 @@ def by_waiter(client, waiter, **keywords):
     return client.get_waiter(waiter).wait(**keywords)
 
 
+def by_plain_waiter(client, waiter, *, max_wait, **parameters):
+    config = {"Delay": 1, "MaxAttempts": max_wait}
+    return by_waiter(client, waiter, WaiterConfig=config, **parameters)
+
+
 def by_task(client, waiter, **keywords):
     return asyncio.run(bwp.wait_until_async(client, waiter, **keywords))
 
