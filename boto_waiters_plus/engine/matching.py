@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from ..common.signal_handlers import is_of_handler
 from .acceptors import (
     Acceptor,
     ErrorTypeMatcher,
@@ -21,7 +20,7 @@ from .acceptors import (
     SuccessMatcher,
 )
 from .computed_once import computed_once
-from .path_interpreter import FailedExpression, Path, SpecEvaluation
+from .path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, SpecEvaluation
 from .redaction import counted, shown
 from .state_seen import Seen, StateReader
 
@@ -135,10 +134,7 @@ class _Expression:
         )
         try:
             return self._path.value(document, response.counted())
-        # jmespath lets TypeError, RecursionError and other builtin errors through.
-        except Exception as error:
-            if is_of_handler(error):
-                raise
+        except EVALUATION_ERRORS as error:
             problem = FailedExpression.of(self.key[1], error)
             # `[abs(State)][]` of `from_states` fails where `abs(State)` has failed.
             if not any(each.is_inside(problem) for each in response.problems):

@@ -17,7 +17,6 @@ from jmespath.exceptions import ArityError, JMESPathTypeError
 from jmespath.functions import Functions, signature
 from jmespath.visitor import TreeInterpreter
 
-from ..common.signal_handlers import is_of_handler
 from .redaction import cut
 
 MOST_STEPS: Final = 500_000
@@ -38,6 +37,14 @@ _TYPES: Final = {
 
 class TooManyStepsError(Exception):
     """The expressions on a response need more than `MOST_STEPS`."""
+
+
+EVALUATION_ERRORS: Final = (
+    TooManyStepsError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
+    TypeError, ValueError,
+)  # fmt: skip
+"""What an expression ends in that cannot be evaluated: jmespath lets builtin errors through, and
+its own are `ValueError`s. Any other, such as a signal handler's, is not about the expression."""
 
 
 class FailedExpression(NamedTuple):
@@ -135,10 +142,7 @@ class PathEvaluation(TreeInterpreter):
         try:
             found = self.visit(node, value)
             self.spend_on(found)
-        # jmespath lets TypeError, RecursionError and other builtin errors through.
-        except Exception as error:
-            if is_of_handler(error):
-                raise
+        except EVALUATION_ERRORS:
             return None
         return found
 

@@ -12,12 +12,11 @@ from botocore.model import OperationModel
 
 from ..calls.private_names import model_of_config
 from ..calls.reply import Reply
-from ..common.signal_handlers import is_of_handler
 from ..definitions.coalescing_trait import Coalescing
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
-from ..engine.path_interpreter import FailedExpression, Path, StockEvaluation
+from ..engine.path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, StockEvaluation
 from ..engine.redaction import counted, shown
 from ..engine.state_seen import Seen, StateReader
 from ..engine.wait_description import WaitDescription
@@ -238,9 +237,7 @@ class _Evaluated:
                 expression = self._acceptors.expressions[path]
                 self._values[path] = expression.value(self.response, self._steps())
             # A path that cannot be evaluated is no match; stock raises the error.
-            except Exception as error:
-                if is_of_handler(error):
-                    raise
+            except EVALUATION_ERRORS as error:
                 self.problems.append(FailedExpression.of(path, error))
                 self._values[path] = None
         return self._values[path]
