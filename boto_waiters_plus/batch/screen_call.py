@@ -233,7 +233,7 @@ class ScreenCall:
 
 
 def _is_reply(error: Exception) -> bool:
-    """Return whether an error ends only the screen, and is none that ends any wait as it is."""
+    """Return whether an error ends only the screen; each of the waits ends with any other."""
     if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
         return False
     return is_of_the_call(error) or on_the_way(error) is None

@@ -47,12 +47,12 @@ def may_be_about_one(error: BaseException, operation: OperationModel | None = No
         error: an error response, or what was raised instead of a reply.
         operation: the operation that was called.
     """
-    if on_the_way(error, None if operation is None else operation.name) is not None:
-        return False
     if not isinstance(error, ClientError):
-        return isinstance(error, OF_PARAMETERS)
+        return isinstance(error, OF_PARAMETERS) and on_the_way(error) is None
     facts = error_facts(error, operation)
     if facts.transient or facts.throttled or facts.names & OF_THE_CALLER:
+        return False
+    if facts.on_the_way is not None:
         return False
     return facts.status is None or 400 <= facts.status < 500
 

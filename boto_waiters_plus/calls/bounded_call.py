@@ -64,7 +64,8 @@ def call_within(
     """
     if budget.is_endless:
         if client is not None:
-            _prepared_for_endless.of(client)
+            refuse_late_retries(client)
+            ask_for_codes(client)
         return run_within(budget, call)
     for event in budget.cancel_events:
         if event.is_set():
@@ -111,14 +112,6 @@ def _prepare(client: Any) -> tuple[ClientPools, ClientCredentials]:
 
 
 _prepared: Final = PerClient(_prepare)
-
-
-def _prepare_for_endless(client: Any) -> None:
-    refuse_late_retries(client)
-    ask_for_codes(client)
-
-
-_prepared_for_endless: Final = PerClient(_prepare_for_endless)
 
 
 def discard_response(response: object) -> None:

@@ -68,8 +68,9 @@ def errors_inside(
         told = details.get("error") if isinstance(details, dict) else None
         original = getattr(each, "original_error", None)
         for cause in (each.__cause__, each.__context__, told, original, *each.args):
-            known = (handled, *seen)
-            if isinstance(cause, BaseException) and all(cause is not one for one in known):
+            if not isinstance(cause, BaseException) or cause is handled:
+                continue
+            if all(cause is not known for known in seen):
                 seen.append(cause)
 
 

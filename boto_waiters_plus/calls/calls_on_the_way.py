@@ -40,7 +40,11 @@ _READERS: Final = ("json", "json.decoder")
 """The modules that read what was fetched."""
 
 _CALL: Final = "_make_api_call"
+"""The method of a client that makes a call, and raises the error that the service answered."""
+
 _THREAD: Final = abandonable_call.__name__
+"""The function in whose thread credentials are refreshed before a call."""
+
 _FETCHING: Final = "get_auth_instance"
 """The function of a signer that asks credentials of any class for what it signs with."""
 
@@ -86,14 +90,14 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     if not is_fetched and not is_known and (inner is None or name not in (None, inner)):
         return None
     context = error.__context__
-    if name is None and isinstance(context, ClientError) and _is_caught_there(context):
+    if name is None and isinstance(context, ClientError) and _fetcher_caught(context):
         # botocore says what to do about the error of that call, such as to log in.
         name = context.operation_name
     return OnTheWay(name or inner, attempts[:1] > [1])
 
 
-def _is_caught_there(error: ClientError) -> bool:
-    """Return whether what fetches credentials has caught an error, and no code of the caller's."""
+def _fetcher_caught(error: ClientError) -> bool:
+    """Return whether the code that fetches credentials caught an error, not the caller's."""
     return any(module in _FETCHERS for module in modules_of(error)[:1])
 
 

@@ -43,7 +43,10 @@ class ClientCredentials:
         self._are_given = self._refresh is not None and signs_with_given_credentials()
         if self._are_given:
             service, events = client.meta.service_model.service_id.hyphenize(), client.meta.events
-            for event, give in (("before-sign", _give), ("before-endpoint-resolution", _tell)):
+            for event, give in (
+                ("before-sign", _give),
+                ("before-endpoint-resolution", _give_account),
+            ):
                 unique_id = f"boto_waiters_plus-credentials-{event}"
                 events.register(f"{event}.{service}", give, unique_id=unique_id)
 
@@ -77,8 +80,8 @@ def _give(request: Any, **_: Any) -> None:
         signing.setdefault("request_credentials", budget.credentials)
 
 
-def _tell(builtins: dict[str, Any], **_: Any) -> None:
-    """Tell the account of the credentials, for which they would be refreshed once more."""
+def _give_account(builtins: dict[str, Any], **_: Any) -> None:
+    """Give the account of the credentials, for which they would be refreshed once more."""
     budget = current_budget()
     if budget is not None and budget.credentials is not None and ACCOUNT in builtins:
         builtins[ACCOUNT] = budget.credentials.account_id

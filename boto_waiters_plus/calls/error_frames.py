@@ -19,7 +19,7 @@ def frames_of(error: BaseException) -> list[FrameType]:
     """Return the frames that an error came through when it was raised last, outermost first.
 
     A test double may raise one error again and again, whose traceback then has the frames of every
-    time. What was raised in another thread or task meanwhile has the frames of that, too.
+    time. The frames of another thread or task that the call used count, too.
     """
     frames: list[FrameType] = []
     outside: set[FrameType] = set()
@@ -50,12 +50,12 @@ def _is_inside(frame: FrameType, frames: list[FrameType], outside: set[FrameType
     while caller not in frames:
         module = module_of(caller)
         if caller in outside:
-            # The loop runs each task anew; anything else made a call before.
+            # The event loop starts each task; anything else belongs to an earlier call.
             return module == _LOOP
         if module.startswith(_OURS):
-            return False  # A call that we made before, in another thread.
+            return False  # An earlier call of the package, in another thread.
         if caller.f_back is None:
-            # A thread begins anew, and what can be suspended has no caller when it is over.
+            # A thread starts; or a coroutine or generator has ended, and has no caller any more.
             return bool(caller.f_code.co_flags & _SUSPENDED) or module == threading.__name__
         caller = caller.f_back
     return True
@@ -67,5 +67,5 @@ def module_of(frame: FrameType) -> str:
 
 
 def modules_of(error: BaseException) -> list[str]:
-    """Return the names of the modules of the frames of every time, those of the last one first."""
+    """Return the names of the modules of all frames of an error, however often it was raised."""
     return [module_of(frame) for frame, _ in traceback.walk_tb(error.__traceback__)]

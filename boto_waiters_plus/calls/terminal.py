@@ -17,12 +17,12 @@ except ImportError:  # Windows, whose terminals are no files
 from .call_budget import CallExpired
 
 _prompts: Final[list[None]] = []
-"""One for each prompt of ours that is open."""
+"""One for each open prompt that turns the echo on again by itself."""
 
 
 @contextlib.contextmanager
 def asking() -> Iterator[None]:
-    """Somebody is asked for a code, by what turns the echo on again itself."""
+    """Mark a prompt as open that turns the echo on again by itself."""
     _prompts.append(None)
     try:
         yield

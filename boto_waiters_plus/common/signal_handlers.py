@@ -1,4 +1,4 @@
-"""Which exceptions a signal handler of the caller's raised, wherever the signal arrived."""
+"""Tells whether a signal handler raised an exception, wherever the signal arrived."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class CallableCall:
         try:
             return reply_of(raised, self._is_reply, handled=handled)
         finally:
-            del raised, handled  # Their tracebacks may have this frame.
+            del raised  # Its traceback has this frame.
 
     def _value(self, time_left: float | None) -> Any:
         if not self._in_thread:
@@ -119,7 +119,7 @@ class AsyncCallableCall:
         try:
             return reply_of(raised, self._is_reply, handled=handled)
         finally:
-            del raised, handled  # Their tracebacks may have this frame.
+            del raised  # Its traceback has this frame.
 
 
 async def value_of(function: Callable[[], Any]) -> Any:

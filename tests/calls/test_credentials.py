@@ -402,7 +402,7 @@ def test_other_calls_of_the_client_are_left_alone():
 
 
 PROMPTERS = [
-    *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("nobody is there")),
+    *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("no answer")),
     *(ConnectionError("token server"), ValueError("no code")),
 ]
 

@@ -136,28 +136,26 @@ def test_an_error_of_s3_express_session_names_it():
                 way(client, waiter, Bucket="b--use1-az4--x-s3", max_wait=60)
 
 
+QUERY_GONE = bwp.WaiterDefinition.from_states(
+    "QueryGone", "DescribeScheduledQuery", path="ScheduledQuery.State", success=["X"],
+    success_on_error=["ResourceNotFoundException", "EndpointDiscoveryRefreshFailed"],
+)  # fmt: skip
+
+
 def test_an_error_of_endpoint_discovery_names_it():
     client = boto3.client("timestream-query")
     refused = refusal("ResourceNotFoundException", "no endpoint")
     answering(client.meta.events, "before-call.timestream-query.DescribeEndpoints", refused)
-    waiter = bwp.WaiterDefinition.from_states(
-        "QueryGone", "DescribeScheduledQuery", path="ScheduledQuery.State", success=["X"],
-        success_on_error=["ResourceNotFoundException"],
-    )  # fmt: skip
     with pytest.raises(bwp.WaiterFailedError, match="DescribeEndpoints failed with Resource"):
-        bwp.wait_until(client, waiter, max_wait=60, ScheduledQueryArn="arn:aws:x")
+        bwp.wait_until(client, QUERY_GONE, max_wait=60, ScheduledQueryArn="arn:aws:x")
 
 
 def test_an_endpoint_that_is_not_found_is_no_answer():
     client = boto3.client("timestream-query")
     refused = botocores.EndpointConnectionError(endpoint_url="https://x")
     client.meta.events.register("before-send", mock.Mock(side_effect=refused))
-    waiter = bwp.WaiterDefinition.from_states(
-        "QueryGone", "DescribeScheduledQuery", path="ScheduledQuery.State", success=["X"],
-        success_on_error=["EndpointDiscoveryRefreshFailed"],
-    )  # fmt: skip
     with pytest.raises(bwp.WaiterFailedError, match="EndpointDiscoveryRefreshFailed"):
-        bwp.wait_until(client, waiter, max_wait=60, ScheduledQueryArn="arn:aws:x")
+        bwp.wait_until(client, QUERY_GONE, max_wait=60, ScheduledQueryArn="arn:aws:x")
 
 
 def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
