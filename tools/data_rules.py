@@ -23,7 +23,7 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from boto_waiters_plus.check.absent_resources import EC2, means_gone, page_tokens
+from boto_waiters_plus.check.absent_resources import EC2, page_tokens
 from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
 from boto_waiters_plus.check.list_rules import filters_of, name_lists
@@ -35,7 +35,7 @@ from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 from boto_waiters_plus.definitions.smithy import WAITABLE
-from boto_waiters_plus.definitions.state_words import is_underway, state_words
+from boto_waiters_plus.definitions.state_words import is_underway, means_gone, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition

@@ -19,7 +19,15 @@ import botocore.session
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.definitions.shipped import OTHER_FILES
+from boto_waiters_plus.check.botocore_services import service_by_any_name
+from boto_waiters_plus.check.paths import traced_path
+from boto_waiters_plus.check.shapes import enum_of
+from boto_waiters_plus.definitions.shipped import (
+    OTHER_FILES,
+    shipped_definitions,
+    shipped_services,
+    unread_shipped,
+)
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, WAITABLE
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
@@ -31,6 +39,7 @@ from boto_waiters_plus.engine.acceptors import (
     PathMatcher,
 )
 from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.service.new_states import state_enums
 from boto_waiters_plus.service.service_waiters import generated_definitions
 
 GENERATED = "generated"
@@ -238,7 +247,29 @@ def main(arguments: list[str] | None = None) -> None:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             written += 1
+    text = json.dumps(known_states(), indent=1, ensure_ascii=False) + "\n"
+    if (folder / "states.json").read_text(encoding="utf-8") != text:
+        (folder / "states.json").write_text(text, encoding="utf-8")
+        written += 1
     print(f"{waiters} waiters, {written} files changed")
+
+
+def known_states() -> dict[str, dict[str, str]]:
+    """Return the content of `data/states.json`: the enumerations that shipped waiters read."""
+    found: dict[str, dict[str, str]] = {}
+    shipped_definitions.cache_clear()
+    unread_shipped.cache_clear()
+    for service_id in shipped_services():
+        for definition in shipped_definitions(service_id):
+            service = service_by_any_name(definition.service)
+            assert service is not None, service_id
+            operation = service.operation(definition.operation)
+            paths = (traced_path(each, operation) for each in definition.acceptors)
+            shapes = [each.shape for path in paths if path for each in path.comparisons]
+            shapes += state_enums(definition, service.model.operation_model(definition.operation))
+            enums = {shape.name: ", ".join(enum_of(shape)) for shape in shapes}
+            found.setdefault(service_id, {}).update(enums)
+    return {service: dict(sorted(enums.items())) for service, enums in found.items() if enums}
 
 
 def file_text(document: dict[str, Any]) -> str:

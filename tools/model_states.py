@@ -24,7 +24,6 @@ from typing import NamedTuple
 from botocore.model import OperationModel, StructureShape
 from observed_states import models
 
-from boto_waiters_plus.check.absent_resources import means_gone
 from boto_waiters_plus.cli.draft import STATE_NAMES, state_paths, states_at, strings
 from boto_waiters_plus.definitions.operation_names import listed, verb_of, words_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
@@ -32,6 +31,7 @@ from boto_waiters_plus.definitions.state_words import (
     GONE_WORDS,
     documented_states,
     is_underway,
+    means_gone,
     sort_states,
     state_words,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..definitions.operation_names import listed, words_of
-from ..definitions.state_words import ENDED_WORDS, ENDINGS, GONE_WORDS
+from ..definitions.state_words import ENDED_WORDS, ENDINGS
 from .shapes import OperationShapes, members_of
 
 EC2 = "com.amazonaws.ec2#"
@@ -13,19 +13,12 @@ NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Faul
 """Names of errors for what does not exist."""
 _TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
 _ABSENT = ENDINGS | listed("CANCEL DEPROVISION DISABL DISCONNECT EMPTY INACTIVE NO NOT RELEAS")
-_GONE_NAME = re.compile(r"\w*(DeleteComplete|NotExists?)")
 
 
 def means_absence(name: str) -> bool:
     """Whether the name of a waiter says that it waits for an end or an absence."""
     words = [word.upper() for word in words_of(name)]
     return any(word in ENDED_WORDS or word.startswith(tuple(_ABSENT)) for word in words)
-
-
-def means_gone(name: str) -> bool:
-    """Whether the name of a waiter says that it waits until a resource no longer exists."""
-    words = words_of(name)
-    return bool(words) and (words[-1].upper() in GONE_WORDS or bool(_GONE_NAME.fullmatch(name)))
 
 
 def page_tokens(operation: OperationShapes) -> list[str]:

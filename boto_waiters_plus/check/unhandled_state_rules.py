@@ -23,11 +23,11 @@ from ..definitions.state_words import (
     FAILED_WORDS,
     GONE_WORDS,
     is_underway,
+    means_gone,
     state_words,
 )
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaiterDefinition
-from .absent_resources import means_gone
 from .events import Finding, Severity
 from .paths import EnumComparison, TracedPath
 from .shapes import enum_of

@@ -1,5 +1,7 @@
 """`boto-wait check`: print the problems of waiter definitions, as text, for GitHub or as SARIF.
 
+With `--installed`, what a botocore that is newer than the shipped definitions has for them.
+
 Exit codes: 0 if no event is as bad as `--fail-on`, 1 if one is, 2 for wrong arguments.
 """
 
@@ -30,15 +32,22 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="a Smithy model (.json in AST form, or .smithy), a waiters-2 document, or a folder of "
         "such files",
     )
     parser.add_argument(
+        "--installed",
+        action="store_true",
+        help="instead of files: print what the installed botocore has that the definitions of this "
+        "package do not know, such as new states",
+    )
+    parser.add_argument(
         "--service",
         metavar="NAME",
-        help="the botocore name of the service, where neither a namespace nor a path names it",
+        help="the botocore name of the service, where neither a namespace nor a path names it; "
+        "with --installed, the only one",
     )
     parser.add_argument(
         "--severity",
@@ -65,12 +74,19 @@ def run(arguments: argparse.Namespace) -> int:
     # Imported late: `--help` and completion need neither, and botocore is slow to import.
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
+    from ..check.installed import check_installed  # noqa: PLC0415
     from ..validation import check  # noqa: PLC0415
     from .annotations import github_line, sarif  # noqa: PLC0415
 
+    if arguments.installed == bool(arguments.files):
+        raise UsageError("name files, or give --installed")
     refuse_missing(arguments.files)
     try:
-        events = check(arguments.files, arguments.service)
+        events = (
+            check_installed(arguments.service)
+            if arguments.installed
+            else check(arguments.files, arguments.service)
+        )
     except UnknownServiceError:
         raise UsageError(f"botocore has no service {arguments.service!r}") from None
     shown = [each for each in sorted(events, key=_place) if each.severity >= arguments.severity]

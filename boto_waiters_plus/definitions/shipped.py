@@ -43,7 +43,9 @@ OTHER_FILES = (
     "reasons.json",
     "screens.json",
     "sensitive.json",
+    "states.json",
     "traits.json",
+    "unread.json",
 )
 """The files of `data/` that do not hold the waiters of a service."""
 
@@ -80,6 +82,21 @@ def shipped_traits(name: str, trait: str) -> Mapping[str, Any]:
     # What botocore's waiters need is in none of these files.
     shapes = {} if text is None else json.loads(text)["shapes"]
     return {shape_id: shape["traits"][trait] for shape_id, shape in shapes.items()}
+
+
+@functools.cache
+def shipped_states(service_id: str) -> Mapping[str, frozenset[str]]:
+    """Return the states of a service that were known when the definitions were written.
+
+    Args:
+        service_id: the hyphenised service id.
+
+    Returns:
+        By the enumerations of botocore's model that shipped waiters read.
+    """
+    text = read_shipped("states.json")
+    enums = {} if text is None else json.loads(text).get(service_id, {})
+    return {name: frozenset(values.split(", ")) for name, values in enums.items()}
 
 
 @functools.cache

@@ -42,6 +42,8 @@ _LESSER_GOALS = listed(
     "ACCEPTED CREATED INITIALIZED OPEN REGISTERED RUNNING SCHEDULED STARTED UPDATED USE"
 )
 
+_GONE_NAME: Final = re.compile(r"\w*(DeleteComplete|NotExists?)")
+
 _OF_STATES: Final = (
     _PROBLEMS | ENDED_WORDS | UNDERWAY_WORDS | _GOALS | _LESSER_GOALS | {"INACTIVE", "STANDBY"}
 )
@@ -142,6 +144,12 @@ def _words(value: str) -> list[str]:
 def is_underway(words: Iterable[str]) -> bool:
     """Whether a word says that another state follows."""
     return any(word in UNDERWAY_WORDS or _is_activity(word) for word in words)
+
+
+def means_gone(name: str) -> bool:
+    """Whether the name of a waiter says that it waits until a resource no longer exists."""
+    words = words_of(name)
+    return bool(words) and (words[-1].upper() in GONE_WORDS or bool(_GONE_NAME.fullmatch(name)))
 
 
 def _is_activity(word: str) -> bool:

@@ -23,6 +23,8 @@ class WaitDescription:
     """For each acceptor, how it is known that a state belongs to a call; None: by other states."""
     denied_when_gone: bool = False
     """Whether the service denies access to a resource that is gone."""
+    new_failures: frozenset[str] = frozenset()
+    """States that say failure, that no acceptor mentions, and that are newer than the waiter."""
     told: set[str] = field(default_factory=set, compare=False, repr=False)
     """The warnings that a wait has given, and no other of the waiter has to give again."""
 

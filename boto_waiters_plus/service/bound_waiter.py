@@ -8,6 +8,7 @@ counts the time of a wait.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ..common.warning import warn
 from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
+from .installed_botocore import botocore_is_newer
 
 if TYPE_CHECKING:
     from ..definitions.coalescing_trait import Coalescing
@@ -75,7 +77,12 @@ class BoundWaiter:
         """The waiter, as messages and observers name it."""
         from ..engine.wait_description import WaitDescription  # noqa: PLC0415 - see the module
 
-        return WaitDescription.of(self.definition, self.service_name)
+        description = WaitDescription.of(self.definition, self.service_name)
+        if self.from_user or not botocore_is_newer():
+            return description
+        from .new_states import new_failures  # noqa: PLC0415 - see the module
+
+        return replace(description, new_failures=new_failures(self.definition, self.operation))
 
     @computed_once
     def stock_description(self) -> WaitDescription:

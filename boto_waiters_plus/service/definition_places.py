@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import botocore
 from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
@@ -19,7 +17,7 @@ from ..definitions.files import SEARCH_PATH_FILE, parse_document
 from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.packages import installed_layers
 from ..definitions.services import service_key
-from ..definitions.shipped import WRITTEN_FOR, unread_shipped
+from ..definitions.shipped import unread_shipped
 from ..definitions.unique_names import conflicts
 from ..definitions.unread_waiter import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
@@ -27,6 +25,7 @@ from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
+from .installed_botocore import botocore_is_older
 from .snake_names import BySnakeName
 
 logger = logging.getLogger("boto_waiters_plus")
@@ -98,8 +97,6 @@ def places_of(
     """
     names = (service.service_name, service.service_id, service.endpoint_prefix)
     given = tuple(definitions)
-    # An older model may lack the state that a shipped waiter compares.
-    is_older = _version(botocore.__version__) < _version(WRITTEN_FOR)
     return (
         DefinitionPlace(
             lambda: (each for each in given if applies_to(each, *names)), from_user=True
@@ -112,7 +109,8 @@ def places_of(
         DefinitionPlace(
             lambda: unread_shipped(service.service_id.hyphenize()),
             valid=True,
-            fits=partial(_fits, service) if is_older else None,
+            # An older model may lack the state that a shipped waiter compares.
+            fits=partial(_fits, service) if botocore_is_older() else None,
         ),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
@@ -166,10 +164,6 @@ def _fits(service: ServiceModel, waiter: UnreadWaiter) -> bool:
         for acceptor in definition.acceptors
         if isinstance(acceptor.matcher, OutputMatcher)
     )
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", text))
 
 
 def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[Layer]:

@@ -34,10 +34,11 @@ from ..definitions.unread_waiter import UnreadWaiter
 from ..definitions.waiters2 import convert_model, without_status
 from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
 from ..engine.computed_once import computed_once
-from ..engine.model import WaiterDefinition
+from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import BoundWaiter
 from .definition_places import DefinitionPlace, applies_to, name_conflicts, places_of
+from .installed_botocore import botocore_is_newer
 from .snake_names import BySnakeName
 
 logger = logging.getLogger("boto_waiters_plus")
@@ -138,14 +139,18 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
+        operation = self._service.operation_model(definition.operation)
+        return self._only_in_botocore(definition, operation, keep_others=True)
+
+    def _only_in_botocore(
+        self, definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool
+    ) -> list[Acceptor]:
         return [
             acceptor
             for own in self._places[-1].named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
-            for acceptor in _resolved(
-                own.read(), self._service.operation_model(definition.operation)
-            ).acceptors
+            for acceptor in _resolved(own.read(), operation, keep_others=keep_others).acceptors
             if acceptor not in definition.acceptors
         ]
 
@@ -195,6 +200,10 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         definition = _definition(layer)
         if definition.operation != operation.name:
             definition = replace(definition, operation=operation.name)
+        if place is self._places[3] and GENERATED in definition.tags and botocore_is_newer():
+            # What a newer botocore adds to its own waiter counts from the day it is released.
+            new = self._only_in_botocore(definition, operation, keep_others=False)
+            definition = replace(definition, acceptors=(*definition.acceptors, *new))
         for overlay in reversed(overlays):
             # An overlay without a service is for those whose waiter polls its operation.
             if overlay.service is not None or overlay.operation == definition.operation:

@@ -223,6 +223,8 @@ class WaitRun(RunFacts):
             self.unfinished = NONE_UNFINISHED
         if attempt.problems:
             self._tell_problems(attempt.problems)
+        if self.description.new_failures and attempt.facts.acceptor is None:
+            self._tell_new_failures(attempt.observed)
         # Of most waits there are none.
         if attempt.exception is None and self.failing != ():
             self.failing = failing_on_both(self.failing, attempt.problems)
@@ -259,6 +261,22 @@ class WaitRun(RunFacts):
             self._problems_logged = True
             text = "Waiter %s: no match, the expression cannot be evaluated: %s"
             logger.debug(text, waiter, "; ".join(map(str, problems)))
+
+    def _tell_new_failures(self, observed: Any) -> None:
+        """Warn, once for all waits of the waiter, of a failure that the definition does not know.
+
+        Without a match it is polled until `max_wait`.
+        """
+        waiter, told = self.description.waiter, self.description.told
+        states = observed if isinstance(observed, list) else [observed]
+        for state in self.description.new_failures.intersection(
+            each for each in states if isinstance(each, str)
+        ):
+            text = f"waiter {waiter}: {state} is a new state that no acceptor mentions"
+            if text not in told:
+                told.add(text)
+                text += ": the wait goes on; a newer boto_waiters_plus may know it"
+                warn(text, UserWarning, at=self.caller, is_logged=True)
 
     def forget_response(self) -> None:
         """Drop the last response, apart from what the message of an error needs of it.
