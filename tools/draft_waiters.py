@@ -326,11 +326,17 @@ def decisions(text: str) -> Iterator[tuple[str, Decision | tuple[str, str]]]:
 
 def main(file: str) -> None:
     """Write what the file decides."""
+    for each in write(decisions(Path(file).read_text(encoding="utf-8"))):
+        print(each)
+
+
+def write(decided: Iterable[tuple[str, Decision | tuple[str, str]]]) -> Iterator[str]:
+    """Write what is decided; yield what was written, in words."""
     data: dict[str, dict[str, Any]] = {}
     tables: dict[str, dict[str, Any]] = {}
     reasons_file = ROOT / "data/no-waiter.json"
     reasons = json.loads(reasons_file.read_text(encoding="utf-8"))
-    for service_id, decision in decisions(Path(file).read_text(encoding="utf-8")):
+    for service_id, decision in decided:
         if not isinstance(decision, Decision):
             reasons.setdefault(service_id, {})[decision[0]] = decision[1]
             continue
@@ -347,7 +353,7 @@ def main(file: str) -> None:
                 raise SystemExit(f"{service_id} {each.definition.name} is generated")
             waiters[each.definition.name] = _ordered(each.definition)
             lines[each.definition.name] = each.line
-            print(service_id, each.definition.name, "-", each.definition.documentation)
+            yield f"{service_id} {each.definition.name} - {each.definition.documentation}"
     for service_id, document in data.items():
         shapes = {
             shape_id: {

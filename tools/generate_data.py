@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,184 +52,31 @@ class Correction(NamedTuple):
     """What a generated waiter lacks, and why it matters."""
 
     reason: str
-    failures: tuple[str, ...] = ()
+    failures: Sequence[str] = ()
     """Further states that are failures, besides those that the waiter compares."""
     also_gone: str | None = None
     """Another error that says that the resource is gone."""
     none_listed: str | None = None
-    """The condition on which an empty list says so."""
+    """The condition on which an empty list says so: a wait that gives no names would never end.
+    It does not hold if names are given, since a list may lack an item that is new."""
     more: str | None = None
     """The member of the answer that says that more pages follow, where an empty list is a success.
     Such a page is a retry."""
 
 
-_BEING_DELETED = "A resource that is being deleted would be polled to the end."
-_CANCELLED = "An operation that was cancelled would be polled to the end."
-_GONE = "EC2 forgets what is gone; the model of EC2 has no errors."
-_OTHER_NAME = "The error has another name in AWS's Smithy model than in botocore's: either counts."
-_UNLISTED = "What is gone is not listed: a wait that gives no names would never end."
-_UNFINISHED = "A page may be empty although more pages follow."
-
-DMS = "Database Migration Service"
-ELB_V2 = "Elastic Load Balancing v2"
+CORRECTIONS_FILE = Path(__file__).resolve().parent / "corrections.json"
+"""What AWS's definitions overlook, by service id and waiter. `get_waiter` keeps botocore's own
+acceptors."""
 
 
-def _none(items: str, *names: str, more: str | None = "NextToken") -> str:
-    """Return the condition that there are no items.
-
-    Args:
-        items: the list in the answer.
-        names: the parameters that name items. The condition does not hold if one is given, since
-            a list may lack an item that is new.
-        more: the member that says that more pages follow.
-    """
-    if not names:
-        return f"length({items}) == `0`" + (f" && !{more}" if more else "")
-    terms = [*(f"!(input.{name})" for name in names), f"length(output.{items}) == `0`"]
-    return " && ".join([*terms, f"!(output.{more})"] if more else terms)
-
-
-CORRECTIONS = {
-    ("CloudFormation", "StackDeleteComplete"): Correction(_UNLISTED, none_listed=_none("Stacks")),
-    ("CloudFormation", "StackRefactorExecuteComplete"): Correction(
-        "A rollback that failed would be polled to the end.", failures=("ROLLBACK_FAILED",)
-    ),
-    (DMS, "EndpointDeleted"): Correction(_UNLISTED, none_listed=_none("Endpoints", more="Marker")),
-    (DMS, "ExtensionPackAssociated"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelAssessed"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelConverted"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelCreated"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelExportedAsScript"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelExportedToTarget"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelImported"): Correction(_CANCELLED, failures=("CANCELED",)),
-    (DMS, "MetadataModelConversionCancelled"): Correction(
-        "What succeeded before the cancellation took effect is cancelled no more.",
-        failures=("SUCCESS",),
-    ),
-    (DMS, "MetadataModelCreationCancelled"): Correction(
-        "What succeeded before the cancellation took effect is cancelled no more.",
-        failures=("SUCCESS",),
-    ),
-    (DMS, "ReplicationInstanceDeleted"): Correction(
-        _UNLISTED, none_listed=_none("ReplicationInstances", more="Marker")
-    ),
-    (DMS, "ReplicationTaskDeleted"): Correction(
-        _UNLISTED, none_listed=_none("ReplicationTasks", more="Marker")
-    ),
-    ("DocDB", "DBInstanceDeleted"): Correction(
-        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
-    ),
-    ("DSQL", "ClusterActive"): Correction(
-        "A cluster that failed or is being deleted would be polled to the end.",
-        failures=("FAILED", "DELETING", "DELETED"),
-    ),
-    ("DSQL", "StreamActive"): Correction(
-        "A stream that failed or is being deleted would be polled to the end.",
-        failures=("FAILED", "DELETING", "DELETED"),
-    ),
-    ("EC2", "InstanceTerminated"): Correction(
-        _UNLISTED, none_listed=_none("Reservations", "InstanceIds")
-    ),
-    ("EC2", "NatGatewayDeleted"): Correction(
-        _UNLISTED, none_listed=_none("NatGateways", "NatGatewayIds")
-    ),
-    ("EC2", "SecondaryNetworkDeleteComplete"): Correction(
-        _GONE,
-        also_gone="InvalidSecondaryNetworkId.NotFound",
-        none_listed=_none("SecondaryNetworks", "SecondaryNetworkIds"),
-    ),
-    ("EC2", "SecondarySubnetDeleteComplete"): Correction(
-        _GONE,
-        also_gone="InvalidSecondarySubnetId.NotFound",
-        none_listed=_none("SecondarySubnets", "SecondarySubnetIds"),
-    ),
-    ("EC2", "SecurityGroupVpcAssociationDisassociated"): Correction(_UNFINISHED, more="NextToken"),
-    ("EC2", "VolumeDeleted"): Correction(_UNLISTED, none_listed=_none("Volumes", "VolumeIds")),
-    ("EC2", "VpcPeeringConnectionDeleted"): Correction(
-        _UNLISTED, none_listed=_none("VpcPeeringConnections", "VpcPeeringConnectionIds")
-    ),
-    ("EC2", "VpnConnectionDeleted"): Correction(
-        _GONE,
-        also_gone="InvalidVpnConnectionID.NotFound",
-        none_listed=_none("VpnConnections", "VpnConnectionIds", more=None),
-    ),
-    ("Elastic Beanstalk", "EnvironmentTerminated"): Correction(
-        _UNLISTED, none_listed=_none("Environments", "EnvironmentIds", "EnvironmentNames")
-    ),
-    ("ElastiCache", "CacheClusterDeleted"): Correction(
-        _UNLISTED, none_listed=_none("CacheClusters", more="Marker")
-    ),
-    ("ElastiCache", "ReplicationGroupAvailable"): Correction(
-        "A group that is being deleted, or was not created, would be polled to the end.",
-        failures=("deleting", "create-failed"),
-    ),
-    ("ElastiCache", "ReplicationGroupDeleted"): Correction(
-        _UNLISTED, none_listed=_none("ReplicationGroups", more="Marker")
-    ),
-    ("Elastic Load Balancing", "InstanceDeregistered"): Correction(
-        _UNLISTED, none_listed=_none("InstanceStates", "Instances", more=None)
-    ),
-    (ELB_V2, "LoadBalancerAvailable"): Correction(
-        "A load balancer that could not be set up would be polled to the end.",
-        failures=("failed",),
-    ),
-    (ELB_V2, "LoadBalancersDeleted"): Correction(
-        _UNLISTED,
-        none_listed=_none("LoadBalancers", "LoadBalancerArns", "Names", more="NextMarker"),
-    ),
-    (ELB_V2, "TargetDeregistered"): Correction(
-        _UNLISTED, none_listed=_none("TargetHealthDescriptions", "Targets", more=None)
-    ),
-    ("EMR", "StepComplete"): Correction(
-        "A step is interrupted when its cluster ends: no other state follows.",
-        failures=("INTERRUPTED",),
-    ),
-    ("GroundStation", "ContactScheduled"): Correction(
-        "A contact that was cancelled or failed would be polled to the end.",
-        failures=("CANCELLED", "AWS_CANCELLED", "FAILED", "AWS_FAILED"),
-    ),
-    ("Inspector2", "ConnectorDeleted"): Correction(_UNFINISHED, more="nextToken"),
-    ("MediaLive", "InputAttached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
-    ("MediaLive", "InputDetached"): Correction(_BEING_DELETED, failures=("DELETING", "DELETED")),
-    ("Neptune", "DBInstanceDeleted"): Correction(
-        _UNLISTED, none_listed=_none("DBInstances", more="Marker")
-    ),
-    ("RDS", "DBClusterDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBClusterSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBInstanceDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "DBSnapshotDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("RDS", "TenantDatabaseDeleted"): Correction(_UNFINISHED, more="Marker"),
-    ("Redshift", "ClusterDeleted"): Correction(
-        _UNLISTED, none_listed=_none("Clusters", more="Marker")
-    ),
-    ("Rekognition", "ProjectVersionRunning"): Correction(
-        "A version whose training or copy failed, or that is being deleted, never runs.",
-        failures=("TRAINING_FAILED", "COPYING_FAILED", "DELETING"),
-    ),
-    ("SageMaker", "EndpointInService"): Correction(
-        "An endpoint that is being deleted, or was not rolled back, would be polled to the end.",
-        failures=("Deleting", "UpdateRollbackFailed"),
-    ),
-    ("SageMaker", "ImageCreated"): Correction(
-        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
-    ),
-    ("SageMaker", "ImageDeleted"): Correction(_OTHER_NAME, also_gone="ResourceNotFoundException"),
-    ("SageMaker", "ImageUpdated"): Correction(
-        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
-    ),
-    ("SageMaker", "ImageVersionCreated"): Correction(
-        _BEING_DELETED, failures=("DELETING", "DELETE_FAILED")
-    ),
-    ("SageMaker", "ImageVersionDeleted"): Correction(
-        _OTHER_NAME, also_gone="ResourceNotFoundException"
-    ),
-    ("SageMaker", "NotebookInstanceInService"): Correction(_BEING_DELETED, failures=("Deleting",)),
-    ("SageMaker", "NotebookInstanceStopped"): Correction(_BEING_DELETED, failures=("Deleting",)),
-    ("SES", "IdentityExists"): Correction(
-        "A verification that failed has to be restarted.", failures=("Failed",)
-    ),
-}
-"""What AWS's definitions overlook. `get_waiter` keeps botocore's own acceptors."""
+def corrections() -> dict[tuple[str, str], Correction]:
+    """Return what is changed in generated waiters, by service id and waiter."""
+    rows = json.loads(CORRECTIONS_FILE.read_text(encoding="utf-8"))
+    return {
+        (service, name): Correction(**row)
+        for service, waiters in rows.items()
+        for name, row in waiters.items()
+    }
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -321,7 +168,7 @@ def _merged(
 
 
 def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDefinition:
-    correction = CORRECTIONS.get((str(service.service_id), definition.name))
+    correction = corrections().get((str(service.service_id), definition.name))
     if correction is None:
         return definition
     acceptors = list(definition.acceptors)

@@ -17,17 +17,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from generate_data import CORRECTIONS
+from generate_data import corrections
 from model_states import REASONS, judged
 
 from boto_waiters_plus.cli.service_lookup import client_name, confidence
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import (
+    WRITTEN_FOR,
+    shipped_definitions,
+    shipped_services,
+)
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import WaiterDefinition
 
 TOOLS = Path(__file__).resolve().parent
 
-BOTOCORE = "botocore 1.44.5"
+BOTOCORE = f"botocore {WRITTEN_FOR}"
 AIRFLOW = "Airflow, apache-airflow-providers-amazon 9.39.0"
 ANSIBLE = "Ansible, amazon.aws and community.aws"
 SMITHY = "AWS's Smithy models, 13 services"
@@ -40,8 +44,7 @@ ACK_WAITS = 9
 SMITHY_WAITERS = 134
 """The waiters of AWS's published models; each is here under its own name."""
 
-TOTALS: tuple[tuple[str, int, int, int | str], ...] = (
-    (BOTOCORE, 80, 410, "as generated"),
+TOTALS = (
     (AIRFLOW, 27, 74, 13),
     (ANSIBLE, 11, 97, 77),
 )
@@ -175,7 +178,9 @@ def _sources(services: Services) -> Iterator[str]:
         found = [definition for group in groups for definition in group]
         without = sum(AcceptorState.FAILURE not in definition.states for definition in found)
         yield f"| boto_waiters_plus, {name} | {sum(map(bool, groups))} | {len(found)} | {without} |"
-    for row in TOTALS:
+    generated = [[each for each in group if is_generated(each)] for group in services.values()]
+    botocores = (BOTOCORE, sum(map(bool, generated)), sum(map(len, generated)), "as generated")
+    for row in (botocores, *TOTALS):
         yield f"| {' | '.join(map(str, row))} |"
     yield ""
     yield f"The last {len(TOTALS)} rows were counted on {COUNTED_ON}."
@@ -238,7 +243,7 @@ def _corrections() -> Iterator[str]:
     yield ""
     yield "| service | waiter | further failures | also gone | reason |"
     yield "|---|---|---|---|---|"
-    for (service_id, name), change in sorted(CORRECTIONS.items()):
+    for (service_id, name), change in sorted(corrections().items()):
         service = client_name(service_id.replace(" ", "-").lower())
         states = ", ".join(change.failures)
         yield f"| {service} | {name} | {states} | {change.also_gone or ''} | {change.reason} |"

@@ -1,0 +1,306 @@
+"""Raise the pins and `data/` to the installed botocore, and say what a person has to read.
+
+    python tools/raise_botocore.py                       raise
+    python tools/raise_botocore.py --list                write nothing, print what there is to read
+    python tools/raise_botocore.py --answers FILE        write what a person has answered
+    python tools/raise_botocore.py --confirm [SERVICE]   what was written by rule has been read
+
+`tox run -e raise -- ...` does it beside the newest botocore. What a rule of `tools/raise_rules.py`
+decides is written; `data/unread.json` has it until a person confirms it. What no rule decides is a
+line of the answers: the part behind the colon is the person's. The last screen is the list.
+
+| line | answer |
+|---|---|
+| `state SERVICE WAITER VALUE:` | `success`, `failure` or `retry` |
+| `waiter SERVICE OPERATION:` | a draft for `tools/draft_waiters.py`, or `- ` and why not |
+| `read SERVICE OPERATION:` | `allow`, or `- ` and why not, as the end of a sentence |
+| `effect SERVICE OPERATION:` | the name of a waiter, with `PARAMETER=PATH` where the names \
+differ, or `- ` and why nothing follows |
+| `quoted FILE SHAPE:` | none: change the file |
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import botocore
+import effect_reasons
+import observed_states
+import pollable
+from botocore.model import OperationModel
+from data_rules import check
+from draft_waiters import decisions
+from draft_waiters import write as write_waiters
+from generate_data import main as generate
+from observed_states import models
+from raise_news import (
+    DATA,
+    ROOT,
+    STATES,
+    UNREAD,
+    News,
+    Unread,
+    add_effect,
+    changed_sentences,
+    forget_shipped,
+    judge,
+    new_effects,
+    new_reads,
+    new_values,
+    new_waiters,
+    old_models,
+    read_json,
+    tell_of_models,
+    tell_of_waiters,
+    write_json,
+    write_shapes,
+)
+from raise_rules import parameters_from
+
+from boto_waiters_plus.check.events import Severity
+from boto_waiters_plus.definitions import pollable_list, shipped
+from boto_waiters_plus.definitions.operation_names import verb_of
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.engine.model import GENERATED
+
+REFERENCE: Final = ROOT.parent / "shared/reference/observed-states.json"
+"""What was seen of AWS, which is not part of the project."""
+
+MOST_LINES: Final = 30
+"""Of the list at the end: what a screen has, with what stands around it."""
+
+# --- the answers --------------------------------------------------------------------------------
+
+
+def answer(file: Path) -> None:
+    """Write what a person has answered."""
+    effects, pollables = read_json(effect_reasons.EFFECTS), read_json(pollable.FILE)
+    no_effects = read_json(effect_reasons.FILE)
+    for row in file.read_text(encoding="utf-8").splitlines():
+        asked, _, given = row.partition(":")
+        kind, service, *names = asked.split() if row[:1] not in ("", "#") else ("", "")
+        given = given.strip()
+        if given in ("", "?"):
+            continue
+        reason = given.removeprefix("- ") if given.startswith("- ") else None
+        if kind == "state":
+            path = STATES / f"{service}.json"
+            table = read_json(path)
+            definition = next(e for e in shipped_definitions(service) if e.name == names[0])
+            judge(service, definition, table["waiters"][names[0]], names[1], given)
+            write_json(path, table, indent=2)
+        elif kind == "waiter":
+            for text in write_waiters(decisions(f"@{service}\n{names[0]} {given}\n")):
+                print(text)
+        elif kind == "read" and reason is None:
+            pollables = pollable.rewritten(pollables, [f"{service}.{names[0]}"])
+        elif kind == "read":
+            pollables["refused"].setdefault(service, {})[names[0]] = reason
+        elif kind == "effect" and reason is None:
+            forget_shipped()
+            mutation = models()[service].operation_model(names[0])
+            waiter, *sources = given.split()
+            parameters = dict(each.split("=", 1) for each in sources)
+            trait = _trait_for(service, mutation, waiter, parameters)
+            add_effect(effects, mutation, waiter, trait)
+        elif kind == "effect":
+            groups = no_effects.setdefault(reason, {})
+            known = pollable_list.from_groups(groups.get(service, ""))
+            groups[service] = effect_reasons.as_verbs([*known, names[0]])
+    pollable.FILE.write_text(
+        pollable.file_text(pollable.rewritten(pollables, [])), encoding="utf-8"
+    )
+    write_json(effect_reasons.FILE, no_effects)
+    write_shapes(effect_reasons.EFFECTS, effects)
+    effect_reasons.main(["--write"])
+    generate([str(DATA)])
+
+
+def _trait_for(
+    service: str, mutation: OperationModel, waiter: str, given: dict[str, str]
+) -> dict[str, Any]:
+    definition = next(each for each in shipped_definitions(service) if each.name == waiter)
+    read = models()[service].operation_model(definition.operation)
+    begins = verb_of(mutation.name) in ("Create", "Import", "Register", "Start")
+    parameters = given or parameters_from(mutation, read, of_answer=begins)
+    if parameters is None:
+        raise SystemExit(
+            f"{mutation.name} does not name what {read.name} reads: say PARAMETER=PATH"
+        )
+    if begins:
+        return {"parameters": parameters, "basis": "identity", "missingOkFor": 60}
+    return {"parameters": parameters, "basis": "goal", "settleFor": 60}
+
+
+def confirm(services: Sequence[str]) -> None:
+    """Note that a person has read what was written by rule; reads are allowed by it."""
+    unread: Unread = read_json(UNREAD)
+    read = {service: unread.pop(service) for service in services or [*unread] if service in unread}
+    names = [
+        f"{service}.{name}" for service, kinds in read.items() for name in kinds.get("reads", ())
+    ]
+    body = pollable.rewritten(read_json(pollable.FILE), names)
+    pollable.FILE.write_text(pollable.file_text(body), encoding="utf-8")
+    write_json(UNREAD, unread)
+    print(f"confirmed: {', '.join(read) or 'nothing'}")
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def set_version(old: str, new: str) -> None:
+    """Write the version into the files that name it."""
+    for name in ("boto_waiters_plus/definitions/shipped.py", "data/traits.json", "pyproject.toml"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        pattern = rf'(WRITTEN_FOR = "|"botocore": "|"boto(?:core|3)==){re.escape(old)}"'
+        (ROOT / name).write_text(re.sub(pattern, rf'\g<1>{new}"', text), encoding="utf-8")
+
+
+def set_counts() -> None:
+    """Write the number of waiters into the README."""
+    groups = [shipped_definitions(service) for service in shipped_services()]
+    own = [[e for e in group if GENERATED in e.tags] for group in groups]
+    waiters, generated = sum(map(len, groups)), sum(map(len, own))
+    services, botocores = sum(map(bool, groups)), sum(map(bool, own))
+    text = (
+        f"| waiters | {waiters:,} for {services} services; botocore {botocore.__version__} has "
+        f"{generated} for {botocores} |"
+    )
+    file = ROOT / "README.md"
+    body = file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r"\| waiters \| [\d,]+ for [^|]+\|", text, body), encoding="utf-8")
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def collect(*, pins: bool) -> News:
+    """Write what follows by rule from a new botocore; return all that is new.
+
+    Args:
+        pins: whether the pins are raised, too.
+    """
+    old, new = shipped.WRITTEN_FOR, botocore.__version__
+    news = News(unread=read_json(UNREAD))
+    if old != new:
+        tell_of_models(news, old_models(old))
+        tell_of_waiters(news)
+    changed_sentences(news)
+    new_values(news)
+    set_version(old, new)
+    if pins:
+        subprocess.run([ROOT / "tools/pin.sh"], check=True)  # noqa: S603 - of the project
+    regenerate()
+    new_reads(news)
+    new_waiters(news)
+    forget_shipped()
+    new_effects(news)
+    regenerate()
+    set_counts()
+    write_json(UNREAD, dict(sorted(news.unread.items())))
+    if REFERENCE.is_file():
+        observed_states.main([str(REFERENCE), "--evidence", str(DATA / "evidence.json")])
+    for event in check(DATA):
+        if event.severity > Severity.NOTE:
+            service = (event.shape or "").partition("#")[0].rpartition(".")[2]
+            news.ask(f"check {service} {event.id}", event.message)
+    return news
+
+
+def regenerate() -> None:
+    """Write what is generated, and read `data/` anew from here on."""
+    generate([str(DATA)])
+    forget_shipped()
+
+
+def list_only(options: argparse.Namespace) -> None:
+    """Raise a copy of the project that nobody keeps."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("README.md", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
+        for name in ("boto_waiters_plus", "data", "tests/cases", "tools"):
+            shutil.copytree(ROOT / name, Path(folder) / name)
+        command = [sys.executable, f"{folder}/tools/raise_botocore.py", "--no-pins"]
+        for name in ("ask_in", "list_in"):
+            file = getattr(options, name)
+            command += [f"--{name.replace('_', '-')}", str(file.absolute())] if file else []
+        environment = {**os.environ, "PYTHONPATH": folder}
+        subprocess.run(command, env=environment, check=True)  # noqa: S603 - of the project
+
+
+def details(news: News) -> Iterator[str]:
+    """Yield all that is new, by service."""
+    for service, fates in sorted(news.lines.items()):
+        yield service
+        for fate, subjects in fates.items():
+            mark = "\n" if fate.startswith("a person") else ", "
+            for text in f"{fate}: {mark.join(subjects)}".splitlines():
+                yield from textwrap.wrap(text, 110, initial_indent="  ", subsequent_indent="      ")
+
+
+def summary(news: News) -> Iterator[str]:
+    """Yield the list of what there is to read, at most a screen."""
+    lines = [line if line.startswith("check") else f"{line}: ?" for line, _ in news.questions]
+    if len(lines) > MOST_LINES:
+        counts = Counter(tuple(line.split()[:2]) for line in lines)
+        lines = [f"{kind} {service}: {count}" for (kind, service), count in counts.items()]
+    yield f"{len(news.questions)} to answer, since no rule does:" if lines else "Nothing to answer."
+    yield from _in_columns(lines)
+    kinds = Counter(k for of in news.unread.values() for k, rows in of.items() for _ in rows)
+    if kinds:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        yield f"Written by rule and unread: {counts}, of {', '.join(sorted(news.unread))}."
+
+
+def _in_columns(lines: list[str]) -> Iterator[str]:
+    if len(lines) <= MOST_LINES:
+        yield from (f"  {line}" for line in lines)
+        return
+    yield from textwrap.wrap("; ".join(lines), 110, initial_indent="  ", subsequent_indent="  ")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Raise, list, answer or confirm."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--list", action="store_true", help="write nothing")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="write the answers of a file")
+    parser.add_argument("--confirm", nargs="*", metavar="SERVICE", help="what is unread was read")
+    parser.add_argument("--no-pins", dest="pins", action="store_false", help="leave the pins")
+    parser.add_argument("--ask-in", type=Path, metavar="FILE", help="write the questions to a file")
+    parser.add_argument("--list-in", type=Path, metavar="FILE", help="write the list to a file")
+    options = parser.parse_args(arguments)
+    if options.confirm is not None:
+        confirm(options.confirm)
+        return
+    if options.answers is not None:
+        answer(options.answers)
+    if options.list:
+        list_only(options)
+        return
+    news = collect(pins=options.pins and options.answers is None)
+    print("\n".join(details(news)))
+    listed = [f"botocore {shipped.WRITTEN_FOR} -> {botocore.__version__}", *summary(news)]
+    print("", *listed, sep="\n")
+    if options.list_in is not None:
+        options.list_in.write_text("\n".join(listed) + "\n", encoding="utf-8")
+    if options.ask_in is not None and options.answers is None:
+        questions = (f"# {sentence}\n{line}: ?\n" for line, sentence in news.questions)
+        options.ask_in.write_text("\n".join(questions), encoding="utf-8")
+        print(f"Answer in {options.ask_in}, then --answers {options.ask_in}; --confirm the rest.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,440 @@
+"""What a new botocore has that `data/` does not know; writes what rules decide of it.
+
+A part of `tools/raise_botocore.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import effect_reasons
+import model_states
+from botocore.loaders import Loader
+from botocore.model import OperationModel, ServiceModel
+from data_rules import check
+from draft_waiters import Decision
+from draft_waiters import write as write_waiters
+from generate_data import CORRECTIONS_FILE, corrections, file_text
+from observed_states import enum_at, models
+from raise_rules import (
+    deletion_for,
+    effect_for,
+    lifetime_instead,
+    may_be_polled,
+    nearest_sentence,
+    noun_of,
+    stop_of,
+    verdict_on,
+    waiter_for,
+)
+
+from boto_waiters_plus.check.events import Severity
+from boto_waiters_plus.check.installed import (
+    botocores_definitions,
+    lost_evidence,
+    plain_text,
+    unread_reads,
+)
+from boto_waiters_plus.definitions import effect_trait, idempotency_traits, pollable_list, shipped
+from boto_waiters_plus.definitions.idempotency_traits import TOKEN_LIFETIME
+from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.smithy import WAITABLE
+from boto_waiters_plus.engine.acceptors import OutputMatcher
+from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
+from boto_waiters_plus.engine.state_acceptors import state_acceptors
+from boto_waiters_plus.service.definition_places import default_loader
+from boto_waiters_plus.service.new_states import mentions, new_states
+from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
+from boto_waiters_plus.service.tokens import token_member
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+DATA: Final = ROOT / "data"
+STATES: Final = ROOT / "tests/cases/states"
+UNREAD: Final = DATA / "unread.json"
+
+MOST_OF_A_SENTENCE: Final = 220
+"""Characters."""
+
+Unread = dict[str, dict[str, dict[str, str]]]
+"""What was written by rule: by service and kind, what it is about and what was written."""
+
+
+@dataclass
+class News:
+    """What is new, in the order of its services."""
+
+    lines: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """By service and by what becomes of it: what is new."""
+    questions: list[tuple[str, str]] = field(default_factory=list)
+    """What a person has to read: the line to answer, and the model's sentence."""
+    unread: Unread = field(default_factory=dict)
+
+    def tell(self, service: str, fate: str, subject: str) -> None:
+        """Note something new of a service."""
+        self.lines.setdefault(service, {}).setdefault(fate, []).append(subject)
+
+    def ask(self, line: str, sentence: str) -> None:
+        """Add a question; the line to answer begins with its kind and the service."""
+        kind, service, *subject = line.split()
+        text = textwrap.shorten(sentence, MOST_OF_A_SENTENCE, placeholder=" ...")
+        self.tell(service, f"a person has to read this {kind}", f"{' '.join(subject)}: {text}")
+        self.questions.append((line, textwrap.shorten(sentence, 3 * MOST_OF_A_SENTENCE)))
+
+    def write(self, service: str, kind: str, what: str, text: str, rule: str) -> None:
+        """Note what is written by rule."""
+        subject = what if kind == "reads" else f"{what}: {text}"
+        self.tell(service, f"{kind}, by rule ({rule})", subject)
+        self.unread.setdefault(service, {}).setdefault(kind, {})[what] = text
+
+
+# --- what is new --------------------------------------------------------------------------------
+
+
+def tell_of_models(news: News, old: dict[str, ServiceModel]) -> None:
+    """Note services, operations, tokens and waiters that the models of an older botocore lack."""
+    for service, model in sorted(models().items()):
+        before = old.get(service)
+        if before is None:
+            news.tell(service, "new", f"a service of {len(model.operation_names)} operations")
+            continue
+        for name in sorted({*model.operation_names} - {*before.operation_names}):
+            token = token_member(model.operation_model(name))
+            news.tell(service, "new operations", f"{name} (token {token.name})" if token else name)
+        for name in sorted({*model.operation_names} & {*before.operation_names}):
+            marked = {*model.operation_model(name).idempotent_members}
+            for member in sorted(marked - {*before.operation_model(name).idempotent_members}):
+                news.tell(service, "new tokens, which botocore marks", f"{member} of {name}")
+        for name in sorted({*before.operation_names} - {*model.operation_names}):
+            news.tell(service, "operations that are gone", name)
+
+
+def tell_of_waiters(news: News) -> None:
+    """Note the waiters of botocore that differ from the generated ones of `data/`."""
+    changed = {(each.replace(" ", "-").lower(), name) for each, name in corrections()}
+    for service, model in sorted(models().items()):
+        known = {each.name: each for each in shipped_definitions(service)}
+        for own in botocores_definitions(model, default_loader()):
+            before = known.get(own.name)
+            if before is None:
+                news.tell(service, "new waiters of botocore", f"{own.name} polls {own.operation}")
+            elif new := [a.describe() for a in own.acceptors if a not in before.acceptors]:
+                is_ours = " of a waiter that is corrected" if (service, own.name) in changed else ""
+                fate = f"new acceptors of botocore's{is_ours}: {'; '.join(new)}"
+                news.tell(service, fate, own.name)
+
+
+def new_values(news: News) -> None:
+    """Judge the new values of the states that waiters read."""
+    for service in sorted(shipped_services()):
+        model = models().get(service)
+        path = STATES / f"{service}.json"
+        rows = read_json(path)["waiters"] if path.is_file() else {}
+        for definition in shipped_definitions(service) if model else ():
+            if definition.operation not in model.operation_names:
+                news.tell(service, "waiters whose operation is gone", definition.name)
+            elif GENERATED in definition.tags:
+                _new_values_of_generated(news, service, model, definition, rows)
+            elif "state" in rows.get(definition.name, {}):
+                _new_values_of_curated(news, service, model, definition, rows)
+        if rows != (read_json(path)["waiters"] if rows else rows):
+            write_json(path, {**read_json(path), "waiters": rows}, indent=2)
+
+
+def _new_values_of_generated(
+    news: News,
+    service: str,
+    model: ServiceModel,
+    definition: WaiterDefinition,
+    rows: dict[str, Any],
+) -> None:
+    operation, name = model.operation_model(definition.operation), definition.name
+    own = next(e for e in botocores_definitions(model, default_loader()) if e.name == name)
+    known = {
+        each.matcher.matcher.expected: each.state.value
+        for each in own.acceptors
+        if isinstance(each.matcher, OutputMatcher)
+    }
+    for values in new_states(definition, operation).values():
+        for value in values:
+            answer = verdict_on(name, value, known)
+            if value in known or mentions(own, value):
+                verdict = known.get(value, "decided")
+                news.tell(service, f"state {value}: {verdict}, by botocore's acceptor", name)
+            elif answer is not None and answer.text == "failure":
+                verdict = answer.text
+                _correct(str(model.service_id), name, value)
+                news.write(service, "states", f"{name} {value}", verdict, answer.rule)
+            else:
+                verdict = "retry"
+                news.tell(
+                    service, f"state {value}: retry, as botocore has no acceptor for it", name
+                )
+            if name in rows and verdict != "decided":
+                rows[name].get("values", {}).setdefault(value, verdict)
+
+
+def _new_values_of_curated(
+    news: News,
+    service: str,
+    model: ServiceModel,
+    definition: WaiterDefinition,
+    rows: dict[str, Any],
+) -> None:
+    row, name = rows[definition.name], definition.name
+    operation = model.operation_model(definition.operation)
+    for value in enum_at(operation.output_shape, row["state"]):
+        if value in row["values"]:
+            continue
+        answer = verdict_on(name, value, row["values"])
+        if answer is None:
+            known = ", ".join(f"{k} {v}" for k, v in row["values"].items())
+            sentence = f"{sentence_about(operation, row['state'], value)} ({known})"
+            news.ask(f"state {service} {name} {value}", sentence)
+            continue
+        news.write(service, "states", f"{name} {value}", answer.text, answer.rule)
+        judge(service, definition, row, value, answer.text)
+
+
+def judge(
+    service: str, definition: WaiterDefinition, row: dict[str, Any], value: str, verdict: str
+) -> None:
+    """Write the verdict on a state of a curated waiter: into its row, and as an acceptor."""
+    row["values"][value] = verdict
+    if verdict == "retry" or mentions(definition, value):
+        return
+    path = row["state"]
+    operation = models()[service].operation_model(definition.operation)
+    given = [value]
+    is_success = verdict == "success"
+    [acceptor, *_] = state_acceptors(
+        path,
+        given if is_success else (),
+        () if is_success else given,
+        every=True,
+        is_list="[]" in path,
+    )
+    body = acceptor.to_json()
+    reason = reason_beside(operation.output_shape, path)
+    if reason is not None and not is_success:
+        body["message"] = reason.replace(EXPECTED, value)
+    file = DATA / f"{service}.json"
+    document = read_json(file)
+    shape = document["shapes"][f"{aws_namespace(models()[service].service_id)}#{operation.name}"]
+    acceptors = shape["traits"][WAITABLE][definition.name]["acceptors"]
+    # Before those for errors.
+    place = next((i for i, a in enumerate(acceptors) if "errorType" in a["matcher"]), None)
+    acceptors.insert(len(acceptors) if place is None else place, body)
+    file.write_text(file_text(document), encoding="utf-8")
+
+
+def _correct(service_id: str, name: str, value: str) -> None:
+    """Make a state a failure of a waiter of botocore's."""
+    rows = read_json(CORRECTIONS_FILE)
+    reason = "A resource that is deleted, or was not, would be polled to the end."
+    row = rows.setdefault(service_id, {}).setdefault(name, {"reason": reason})
+    row["failures"] = [*row.get("failures", ()), value]
+    rows = {service: dict(sorted(rows[service].items())) for service in sorted(rows)}
+    write_json(CORRECTIONS_FILE, rows)
+
+
+def new_reads(news: News) -> None:
+    """Judge the read operations that nobody has read."""
+    for service, model in sorted(models().items()):
+        for operation in unread_reads(model):
+            name, text = operation.name, plain_text(operation)
+            if name in news.unread.get(service, {}).get("reads", {}):
+                continue
+            if may_be_polled(operation, text):
+                news.write(service, "reads", name, "allow", "its documentation says that it reads")
+            else:
+                news.ask(f"read {service} {name}", text)
+
+
+def new_waiters(news: News) -> None:
+    """Draft waiters for operations with a state that passes, and for deletions."""
+    for each in model_states.judged().open:
+        found = waiter_for(each.operation)
+        if not found or not _drafted(news, each.service_id, *found):
+            described = " ".join(" ".join(model_states.described(each)).split())
+            line = f"waiter {each.service_id} {each.operation.name}"
+            noun = noun_of(each.operation) or ""
+            meant = sentence_about(each.operation, each.states[0][0], "")
+            news.ask(line, f"{described}; a draft begins with `| {noun} |`; {meant}")
+    forget_shipped()
+    told = {(s, name) for s, reasons in read_json(model_states.REASONS).items() for name in reasons}
+    for service, deletion, read in model_states.unawaited_deletions():
+        if (service, deletion) in told or (service, read) in told:
+            continue
+        operation = models()[service].operation_model(read)
+        found = deletion_for(operation, shipped_definitions(service))
+        if not found or not _drafted(news, service, *found):
+            sentence = plain_text(models()[service].operation_model(deletion))
+            news.ask(f"waiter {service} {deletion}", f"beside {read}: {sentence}")
+
+
+def _drafted(news: News, service: str, decision: Decision, rule: str) -> bool:
+    """Write a drafted waiter; return False, with nothing written, if a check warns of it."""
+    files = (DATA / f"{service}.json", STATES / f"{service}.json")
+    before = {file: file.read_bytes() if file.is_file() else None for file in files}
+    names = {each.name for each in shipped_definitions(service)}
+    drafts = [text.split(" - ")[0].split()[1] for text in write_waiters([(service, decision)])]
+    bad = [
+        event
+        for event in check([files[0], DATA / "traits.json"])
+        if event.severity > Severity.NOTE and any(name in event.id for name in drafts)
+    ]
+    if bad or names & {*drafts}:
+        for file, content in before.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
+        return False
+    for name in drafts:
+        news.write(service, "waiters", name, f"polls {decision.operation.name}", rule)
+    return True
+
+
+def new_effects(news: News) -> None:
+    """Judge the mutations of the services whose mutations are judged one by one."""
+    document = read_json(effect_reasons.EFFECTS)
+    _, _, rest = effect_reasons.judged()
+    stops: set[tuple[str, str]] = set()
+    left = []
+    for service, mutation in rest:
+        model, names = models()[service], _waiters_by_operation(service)
+        polled = {name: model.operation_model(name) for name in names}
+        found = effect_for(mutation, polled, names)
+        if found is None:
+            left.append((service, mutation))
+            continue
+        waiter, trait, rule = found
+        if stop := stop_of(mutation, model):
+            trait["stop"] = stop
+            stops.add((service, stop["operation"]))
+        news.write(service, "effects", mutation.name, waiter, rule)
+        add_effect(document, mutation, waiter, trait)
+    for service, mutation in left:
+        # The rules of `effect_reasons` know why nothing follows a stop.
+        if (service, mutation.name) not in stops:
+            members = ", ".join(getattr(mutation.output_shape, "members", ()))
+            text = f"its answer has {members or 'nothing'}; {plain_text(mutation)}"
+            news.ask(f"effect {service} {mutation.name}", text)
+    write_shapes(effect_reasons.EFFECTS, document)
+    effect_reasons.main(["--write"])
+
+
+def _waiters_by_operation(service: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for definition in shipped_definitions(service):
+        found.setdefault(definition.operation, []).append(definition.name)
+    return found
+
+
+def add_effect(
+    document: dict[str, Any], mutation: OperationModel, waiter: str, trait: dict[str, Any]
+) -> None:
+    """Add the effect of a mutation."""
+    shape_id = f"{aws_namespace(mutation.service_model.service_id)}#{mutation.name}"
+    traits = {effect_trait.EFFECT: {waiter: trait}}
+    document["shapes"][shape_id] = {"type": "apply", "traits": traits}
+
+
+def changed_sentences(news: News) -> None:
+    """Find what `data/` quotes and the documentation no longer says."""
+    file = DATA / idempotency_traits.IDEMPOTENCY_FILE
+    document = read_json(file)
+    for service, model in sorted(models().items()):
+        for shape_id, trait, quoted in lost_evidence(model):
+            name = shape_id.partition("#")[2]
+            text = plain_text(*_documented(model, name))
+            found = lifetime_instead(quoted, text) if trait == TOKEN_LIFETIME else None
+            if found is None:
+                near = nearest_sentence(quoted, text) or "nothing is like it"
+                kind = "explains.json" if trait.endswith("explains") else file.name
+                news.ask(f"quoted {service} {kind} {name}", f"{quoted!r}; now {near!r}")
+                continue
+            sentence, seconds = found
+            rule = f"now: {sentence!r}; before: {quoted!r}"
+            news.write(service, "lifetimes", name, f"{seconds} s", rule)
+            row = document["shapes"][shape_id]["traits"][TOKEN_LIFETIME]
+            row.update(seconds=seconds, evidence=sentence)
+    file.write_text(file_text(document), encoding="utf-8")
+
+
+def _documented(model: ServiceModel, name: str) -> list[Any]:
+    if name not in model.operation_names:
+        return [model.shape_for(name)]
+    operation = model.operation_model(name)
+    member = token_member(operation)
+    return [*([member.shape] if member else []), operation]
+
+
+def sentence_about(operation: OperationModel, path: str, value: str) -> str:
+    """Return what the model says of a state: the sentences that name it, else the whole text."""
+    shape: Any = operation.output_shape
+    texts = []
+    for step in re.findall(r"\w+", path):
+        while shape is not None and shape.type_name == "list":
+            shape = shape.member
+        shape = getattr(shape, "members", {}).get(step)
+        texts += [plain_text(shape)] if shape is not None else []
+    sentences = re.split(r"(?<=[.!?]) +", " ".join(texts))
+    about = [each for each in sentences if value and re.search(rf"\b{re.escape(value)}\b", each)]
+    return " ".join(about) or " ".join(texts) or "the model says nothing"
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def forget_shipped() -> None:
+    """Drop what has been read of `data/`."""
+    for module in (shipped, pollable_list, effect_trait, idempotency_traits):
+        for each in vars(module).values():
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
+
+
+def old_models(version: str) -> dict[str, ServiceModel]:
+    """Return the services of another botocore, whose wheel is downloaded, by service id."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        subprocess.run([*command, "--dest", folder, f"botocore=={version}"], check=True)  # noqa: S603
+        with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
+            for name in wheel.namelist():
+                if "/service-2" in name:
+                    wheel.extract(name, folder)
+        data = [str(Path(folder) / "botocore/data")]
+        loader = Loader(extra_search_paths=data, include_default_search_paths=False)
+        loader.search_paths[:] = data
+        found = [
+            ServiceModel(loader.load_service_model(name, "service-2"), service_name=name)
+            for name in loader.list_available_services("service-2")
+        ]
+    return {str(each.service_id.hyphenize()): each for each in found}
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_json(path: Path, body: Any, indent: int = 1) -> None:
+    """Write a file in the form of the lists of `data/`, or of the tables of the tests."""
+    path.write_text(json.dumps(body, indent=indent, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_shapes(path: Path, document: dict[str, Any]) -> None:
+    """Write a file of traits."""
+    document = {**document, "shapes": dict(sorted(document["shapes"].items()))}
+    path.write_text(file_text(document), encoding="utf-8")

@@ -1,0 +1,287 @@
+"""What a new botocore means for `data/`, as far as rules tell; see `tools/raise_botocore.py`.
+
+A rule gives an answer only where nothing speaks against it. What is left, a person reads.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from botocore.model import OperationModel, ServiceModel
+from draft_waiters import Decision
+from model_states import gone_errors, passing_states
+
+from boto_waiters_plus.check.absent_resources import means_absence
+from boto_waiters_plus.definitions.operation_names import (
+    LEADS,
+    READS,
+    listed,
+    resource_of,
+    verb_of,
+    words_of,
+)
+from boto_waiters_plus.definitions.state_words import (
+    FAILED_WORDS,
+    GONE_WORDS,
+    is_underway,
+    means_gone,
+    sort_states,
+    state_words,
+)
+from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
+from boto_waiters_plus.engine.model import WaiterDefinition
+
+_DELETION: Final = ("DELET", "DEREGIST", "PURG", "TERMINAT")
+_BACKWARDS: Final = ("CANCEL", "DETACH", "DISABL", "DISASSOC", "PAUS", "ROLL", "STOP", "SUSPEND")
+_IN_PROGRESS: Final = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
+
+_READING: Final = re.compile(
+    r"(Use \w+ to )?(count|describe|get|list|look|read|retrieve|return|search|show|view)(e?s)?\b",
+    re.IGNORECASE,
+)
+_ALARMING: Final = re.compile(
+    r"(?i)\b(bill(ed|ing)|charge[sd]?|consum\w+|costs?|credentials?|creates?|deletes?|marks?|mint\w*"
+    r"|one-time|passwords?|pre-?signed|pric\w+|secrets?|sends?|starts?|tokens?|updates?|urls?)\b"
+)
+
+_ENDS: Final = ("Status", "State")
+
+_DURATION: Final = re.compile(r"\b(\d+|an?|one) (second|minute|hour|day|year)s?\b", re.IGNORECASE)
+_SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "year": 31_536_000}
+_SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
+
+
+class Answer(NamedTuple):
+    """What a rule says."""
+
+    text: str
+    """`failure`, the name of a waiter, and so on."""
+    rule: str
+    """Why, in words."""
+
+
+# --- a new state --------------------------------------------------------------------------------
+
+
+def verdict_on(waiter: str, value: str, known: Mapping[str, str]) -> Answer | None:
+    """Return what a new state is for a waiter: success, failure or retry.
+
+    Args:
+        waiter: its name.
+        value: the state.
+        known: what the other states are for it.
+    """
+    words = state_words(value)
+    fails, goes = bool(words & FAILED_WORDS), any(word.startswith(_DELETION) for word in words)
+    if means_gone(waiter):
+        if fails and goes:
+            return Answer("failure", "the deletion failed")
+        if words & GONE_WORDS and not is_underway(words):
+            return None
+        return Answer("retry", "what is not gone can be deleted, whatever its state")
+    if fails or goes:
+        rule = "says failure" if fails else "is being deleted, or is gone"
+        alike = [
+            verdict
+            for other, verdict in known.items()
+            if (bool(state_words(other) & FAILED_WORDS) if fails else _goes(other))
+        ]
+        is_clear = all(verdict == "failure" for verdict in alike) and not means_absence(waiter)
+        return Answer("failure", _beside(rule, alike)) if is_clear else None
+    if is_underway(words):
+        alike = [
+            verdict
+            for other, verdict in known.items()
+            if _is_on_its_way(other) and _is_backwards(other) == _is_backwards(value)
+        ]
+        is_clear = all(verdict == "retry" for verdict in alike)
+        is_clear = is_clear and (bool(alike) or not _is_backwards(value))
+        return Answer("retry", _beside("another state follows", alike)) if is_clear else None
+    return None
+
+
+def _beside(rule: str, alike: Sequence[str]) -> str:
+    return f"{rule}, as {len(alike)} known" if alike else rule
+
+
+def _goes(value: str) -> bool:
+    return any(word.startswith(_DELETION) for word in state_words(value))
+
+
+def _is_on_its_way(value: str) -> bool:
+    words = state_words(value)
+    return is_underway(words) and not words & FAILED_WORDS and not _goes(value)
+
+
+def _is_backwards(value: str) -> bool:
+    return any(word.startswith(_BACKWARDS) for word in state_words(value))
+
+
+# --- a new operation ----------------------------------------------------------------------------
+
+
+def waiter_for(operation: OperationModel) -> tuple[Decision, str] | None:
+    """Return the draft of a waiter for a read operation with a rule behind it, and the rule.
+
+    The operation has one state, of an enumeration, and every value is a success, a failure or on
+    its way, or says that the resource is being deleted.
+    """
+    states = list(passing_states(operation))
+    if len(states) != 1 or "[]" in states[0][0] or verb_of(operation.name) not in READS:
+        return None
+    path, values = states[0]
+    sorted_states = sort_states(values)
+    left = [v for v in sorted_states.passing if not _passes(v)]
+    name = operation.name
+    is_own = re.fullmatch(r"(?i)(status|state)", path.rpartition(".")[2]) or path in _own(operation)
+    is_plain = len(sorted_states.success) == 1 and sorted_states.failure and not left and is_own
+    if (
+        not is_plain
+        or noun_of(operation) is None
+        or len(gone_errors(operation)) > 1
+        or not name.startswith(("Get", "Describe"))
+    ):
+        return None
+    rule = f"every value of {path} says what it is"
+    return Decision(operation, noun_of(operation) or "", {"pace": "short"}), rule
+
+
+def deletion_for(
+    operation: OperationModel, shipped: Iterable[WaiterDefinition]
+) -> tuple[Decision, str] | None:
+    """Return the draft of a waiter for the end of what an operation reads, and the rule."""
+    errors = gone_errors(operation)
+    used = {
+        each.matcher.name
+        for waiter in shipped
+        if waiter.operation == operation.name
+        for each in waiter.acceptors
+        if isinstance(each.matcher, ErrorTypeMatcher)
+    }
+    states = list(passing_states(operation))
+    if (
+        noun_of(operation) is None
+        or len(errors) != 1
+        or used - {*errors}
+        or len(states) != 1
+        or "[]" in states[0][0]
+    ):
+        return None
+    noun = re.sub(rf"^(Batch)?{verb_of(operation.name)}", "", operation.name)
+    members = {"only": "", "name": f"{noun}Deleted"}
+    rule = f"it can be deleted, and {errors[0]} says that it is gone"
+    return Decision(operation, noun_of(operation) or "", members), rule
+
+
+def _passes(value: str) -> bool:
+    words = state_words(value)
+    return is_underway(words) or bool(words & _IN_PROGRESS)
+
+
+def _own(operation: OperationModel) -> tuple[str, ...]:
+    """Return the names of a state that is named after what an operation reads."""
+    resource = resource_of(operation.name)
+    return tuple(
+        f"{name}{end}" for name in (resource, resource[:1].lower() + resource[1:]) for end in _ENDS
+    )
+
+
+def noun_of(operation: OperationModel) -> str | None:
+    """Return what an operation is about, with its article; None for several things."""
+    words = [word for word in words_of(operation.name) if word not in LEADS][1:]
+    noun = " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in words)
+    if not noun or re.search(r"[^aiousy]s$", noun):
+        return None
+    return f"{'an' if re.match('[aeio]|u(?!s|ni)', noun) else 'a'} {noun}"
+
+
+def may_be_polled(operation: OperationModel, text: str) -> bool:
+    """Return whether the documentation of a read operation says that it does nothing else."""
+    first = _SENTENCE.split(text)[0]
+    return bool(_READING.match(first)) and not _ALARMING.search(f"{operation.name} {text}")
+
+
+# --- a new mutation -----------------------------------------------------------------------------
+
+
+def effect_for(
+    mutation: OperationModel,
+    polled: Mapping[str, OperationModel],
+    names: Mapping[str, Sequence[str]],
+) -> tuple[str, dict[str, Any], str] | None:
+    """Return the effect of a mutation: the waiter, the trait, and the rule.
+
+    Args:
+        mutation: the call.
+        polled: the operations that waiters of the service poll, by name.
+        names: the waiters of each.
+    """
+    verb, noun = verb_of(mutation.name), _noun(mutation)
+    reads = [each for name, each in polled.items() if _noun(each) == noun]
+    is_end = verb in ("Delete", "Deregister", "Terminate")
+    is_start = verb in ("Create", "Import", "Register", "Start")
+    if len(reads) != 1 or not (is_end or is_start):
+        return None
+    [read] = reads
+    waiters = [name for name in names[read.name] if means_gone(name) == is_end]
+    parameters = parameters_from(mutation, read, of_answer=is_start)
+    if len(waiters) != 1 or parameters is None:
+        return None
+    rest = {"basis": "goal", "settleFor": 60} if is_end else {"basis": "identity"}
+    if is_start:
+        rest["missingOkFor"] = 60
+    rule = f"{read.name} reads what {mutation.name} {'ends' if is_end else 'begins'}"
+    return waiters[0], {"parameters": parameters, **rest}, rule
+
+
+def stop_of(mutation: OperationModel, service: ServiceModel) -> dict[str, Any] | None:
+    """Return the call that stops what a mutation begins, as the trait has it."""
+    begun = re.sub(r"^(Create|Start)", "", mutation.name)
+    for name in (f"Stop{begun}", f"Cancel{begun}"):
+        if begun != mutation.name and name in service.operation_names:
+            parameters = parameters_from(mutation, service.operation_model(name), of_answer=True)
+            return parameters and {"operation": name, "parameters": parameters}
+    return None
+
+
+def parameters_from(
+    mutation: OperationModel, read: OperationModel, *, of_answer: bool
+) -> dict[str, str] | None:
+    """Return where the call has what a read requires; None if it lacks one of it."""
+    sides = {"input": mutation.input_shape, "output": mutation.output_shape}
+    order = ("output", "input") if of_answer else ("input", "output")
+    found = {}
+    required = read.input_shape.required_members if read.input_shape else ()
+    for name in (each for each in required if each not in read.idempotent_members):
+        places = [side for side in order if name in getattr(sides[side], "members", {})]
+        if not places:
+            return None
+        found[name] = f"call.{places[0]}.{name}"
+    return found or None
+
+
+def _noun(operation: OperationModel) -> tuple[str, ...]:
+    words = [word for word in words_of(operation.name) if word not in LEADS][1:]
+    return tuple(word.lower() for word in words)
+
+
+# --- a changed sentence -------------------------------------------------------------------------
+
+
+def lifetime_instead(quoted: str, text: str) -> tuple[str, int] | None:
+    """Return the sentence that says another time than a quoted one, and the seconds."""
+    for sentence in _SENTENCE.split(text):
+        times = _DURATION.findall(sentence)
+        if len(times) == 1 and _DURATION.sub("", sentence) == _DURATION.sub("", quoted):
+            number, unit = times[0]
+            count = int(number) if number.isdigit() else 1
+            return sentence, count * _SECONDS[unit.lower()]
+    return None
+
+
+def nearest_sentence(quoted: str, text: str) -> str:
+    """Return the sentence that is most like a quoted one; empty if none is."""
+    return next(iter(difflib.get_close_matches(quoted, _SENTENCE.split(text), 1, 0.5)), "")
