@@ -39,7 +39,7 @@ from boto_waiters_plus.engine.acceptors import (
     PathMatcher,
 )
 from boto_waiters_plus.engine.model import WaiterDefinition
-from boto_waiters_plus.service.new_states import state_enums
+from boto_waiters_plus.service.new_states import comparisons_of, state_enums
 from boto_waiters_plus.service.service_waiters import generated_definitions
 
 GENERATED = "generated"
@@ -113,7 +113,9 @@ def known_states() -> dict[str, dict[str, str]]:
             operation = service.operation(definition.operation)
             paths = (traced_path(each, operation) for each in definition.acceptors)
             shapes = [each.shape for path in paths if path for each in path.comparisons]
-            shapes += state_enums(definition, service.model.operation_model(definition.operation))
+            shapes += state_enums(
+                comparisons_of(definition), service.model.operation_model(definition.operation)
+            )
             enums = {shape.name: ", ".join(enum_of(shape)) for shape in shapes}
             found.setdefault(service_id, {}).update(enums)
     return {service: dict(sorted(enums.items())) for service, enums in found.items() if enums}

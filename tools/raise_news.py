@@ -53,7 +53,7 @@ from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
 from boto_waiters_plus.service.definition_places import default_loader
-from boto_waiters_plus.service.new_states import mentions, new_states
+from boto_waiters_plus.service.new_states import comparisons_of, mentions, new_states
 from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
 from boto_waiters_plus.service.tokens import token_member
 
@@ -164,10 +164,10 @@ def _new_values_of_generated(
         for each in own.acceptors
         if isinstance(each.matcher, OutputMatcher)
     }
-    for values in new_states(definition, operation).values():
+    for values in new_states(comparisons_of(definition), operation).values():
         for value in values:
             answer = verdict_on(name, value, known)
-            if value in known or mentions(own, value):
+            if value in known or mentions(comparisons_of(own), value):
                 verdict = known.get(value, "decided")
                 news.tell(service, f"state {value}: {verdict}, by botocore's acceptor", name)
             elif answer is not None and answer.text == "failure":
@@ -210,7 +210,7 @@ def judge(
 ) -> None:
     """Write the verdict on a state of a curated waiter: into its row, and as an acceptor."""
     row["values"][value] = verdict
-    if verdict == "retry" or mentions(definition, value):
+    if verdict == "retry" or mentions(comparisons_of(definition), value):
         return
     path = row["state"]
     operation = models()[service].operation_model(definition.operation)

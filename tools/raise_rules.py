@@ -15,6 +15,7 @@ from draft_waiters import Decision
 from model_states import gone_errors, passing_states
 
 from boto_waiters_plus.check.absent_resources import means_absence
+from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.definitions.operation_names import (
     LEADS,
     READS,
@@ -24,8 +25,8 @@ from boto_waiters_plus.definitions.operation_names import (
     words_of,
 )
 from boto_waiters_plus.definitions.state_words import (
+    ENDINGS,
     FAILED_WORDS,
-    GONE_WORDS,
     is_underway,
     means_gone,
     sort_states,
@@ -35,7 +36,11 @@ from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 
 _DELETION: Final = ("DELET", "DEREGIST", "PURG", "TERMINAT")
-_BACKWARDS: Final = ("CANCEL", "DETACH", "DISABL", "DISASSOC", "PAUS", "ROLL", "STOP", "SUSPEND")
+_BACKWARDS: Final = listed(
+    "ARCHIV CANCEL DEACTIV DEALLOC DEPROVISION DETACH DISABL DISASSOC DISSOC EXPIR OFFBOARD PAUS "
+    "REJECT RELEAS REMOV RESIGN REVOK ROLL SHUT SKIP STOP SUSPEND UNASSIGN UNSUBSCRI"
+)
+_UNCLEAR: Final = listed("FAILING INACTIVE NOT PARTIAL PARTIALLY RESPONDING")
 _IN_PROGRESS: Final = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 _READING: Final = re.compile(
@@ -75,13 +80,20 @@ def verdict_on(waiter: str, value: str, known: Mapping[str, str]) -> Answer | No
         known: what the other states are for it.
     """
     words = state_words(value)
-    fails, goes = bool(words & FAILED_WORDS), any(word.startswith(_DELETION) for word in words)
+    if words <= {word.upper() for word in words_of(waiter)} or words & _UNCLEAR:
+        return None
+    fails, goes = bool(words & FAILED_WORDS), _goes(value)
     if means_gone(waiter):
-        if fails and goes:
+        ends = any(word.startswith(tuple(ENDINGS)) for word in words)
+        if fails and ends:
             return Answer("failure", "the deletion failed")
-        if words & GONE_WORDS and not is_underway(words):
+        is_end = not is_underway(words) and (ends or _is_backwards(value))
+        if words <= FAILED_WORDS or is_end:
             return None
         return Answer("retry", "what is not gone can be deleted, whatever its state")
+    follows = is_underway(words) and words_of(value)[-1].upper() not in FAILED_WORDS
+    if fails and (follows or _is_backwards(value) or _is_anothers(waiter, value)):
+        return None
     if fails or goes:
         rule = "says failure" if fails else "is being deleted, or is gone"
         alike = [
@@ -116,8 +128,14 @@ def _is_on_its_way(value: str) -> bool:
     return is_underway(words) and not words & FAILED_WORDS and not _goes(value)
 
 
+def _is_anothers(waiter: str, value: str) -> bool:
+    """Whether a state is of another process than the one that a waiter is named after."""
+    own = processes_of(waiter)
+    return bool(own) and not processes_of(value) <= own
+
+
 def _is_backwards(value: str) -> bool:
-    return any(word.startswith(_BACKWARDS) for word in state_words(value))
+    return any(word.startswith(tuple(_BACKWARDS)) for word in state_words(value))
 
 
 # --- a new operation ----------------------------------------------------------------------------

@@ -33,11 +33,10 @@ from ..definitions.services import aws_namespace
 from ..definitions.shipped import read_shipped, shipped_definitions
 from ..engine.model import WaiterDefinition
 from ..service.definition_places import default_loader
-from ..service.new_states import mentions, new_failures, new_states
+from ..service.new_states import comparisons_of, mentions, new_failures, new_states
 from ..service.pollable import known_against, reason_not_to_poll
 from ..service.service_waiters import generated_definitions
 from ..service.tokens import shape_id_of, token_member
-from .botocore_services import service_by_name
 from .events import Severity, ValidationEvent
 
 _TAG = re.compile(r"<[^>]+>")
@@ -58,7 +57,8 @@ def check_installed(service: str | None = None) -> list[ValidationEvent]:
     """
     loader = default_loader()
     names = loader.list_available_services("service-2") if service is None else [service]
-    return [event for name in names for event in _news(service_by_name(name).model, loader)]
+    models = (ServiceModel(loader.load_service_model(each, "service-2"), each) for each in names)
+    return [event for model in models for event in _news(model, loader)]
 
 
 def _news(model: ServiceModel, loader: Loader) -> Iterator[ValidationEvent]:
@@ -101,9 +101,10 @@ def _new_states(
 ) -> Iterator[ValidationEvent]:
     """Yield the states that no acceptor mentions; of a new waiter only those that say failure."""
     operation = model.operation_model(definition.operation)
-    failures = new_failures(definition, operation)
-    for enum, values in new_states(definition, operation).items():
-        left = [each for each in values if not mentions(own, each)]
+    comparisons = comparisons_of(definition)
+    failures = new_failures(definition.name, comparisons, operation)
+    for enum, values in new_states(comparisons, operation).items():
+        left = [each for each in values if not mentions(comparisons_of(own), each)]
         failed = [each for each in left if each in failures]
         others = [each for each in left if each not in failures and is_shipped]
         for severity, states, text in (

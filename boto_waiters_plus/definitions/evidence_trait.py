@@ -6,13 +6,15 @@ for each of its waiters for which there is something to say. The tags of a waite
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..engine.model import GENERATED, WaiterDefinition
 from .services import aws_namespace
-from .shipped import shipped_traits
+from .shipped import read_shipped, shipped_traits
 
 EVIDENCE = "boto.waiters#evidence"
 
@@ -31,6 +33,8 @@ class Evidence:
     """Whether every value of the state's enumeration was judged."""
     botocore: bool = False
     """Whether it was converted from botocore's waiter."""
+    unread: bool = False
+    """Whether a rule wrote it, or a state of it, and no person has read that yet."""
 
     def in_words(self) -> list[str]:
         """Return what the waiter rests on, the strongest first."""
@@ -41,7 +45,8 @@ class Evidence:
             "every value of the enum": self.enum,
             "from botocore": self.botocore,
         }
-        return [text for text, holds in said.items() if holds] or ["model only"]
+        found = [text for text, holds in said.items() if holds] or ["model only"]
+        return [*found, "not read by a person yet"] if self.unread else found
 
 
 def evidence_of(definition: WaiterDefinition) -> Evidence:
@@ -58,6 +63,19 @@ def evidence_of(definition: WaiterDefinition) -> Evidence:
         moto="run-on-moto" in tags,
         enum="enum-checked" in tags or found.get("enum", False),
         botocore=GENERATED in tags,
+        unread=(aws_namespace(service), definition.name) in _unread(),
+    )
+
+
+@functools.cache
+def _unread() -> frozenset[tuple[str, str]]:
+    """Return the namespaces and names of the waiters in `data/unread.json`."""
+    services = json.loads(read_shipped("unread.json") or "{}")
+    return frozenset(
+        (aws_namespace(service.replace("-", "")), what.partition(" ")[0])
+        for service, kinds in services.items()
+        for kind in ("states", "waiters")
+        for what in kinds.get(kind, ())
     )
 
 

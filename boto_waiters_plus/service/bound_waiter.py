@@ -80,9 +80,11 @@ class BoundWaiter:
         description = WaitDescription.of(self.definition, self.service_name)
         if self.from_user or not botocore_is_newer():
             return description
-        from .new_states import new_failures  # noqa: PLC0415 - see the module
+        from .new_states import comparisons_of, new_failures  # noqa: PLC0415 - see the module
 
-        return replace(description, new_failures=new_failures(self.definition, self.operation))
+        comparisons = comparisons_of(self.definition)
+        found = new_failures(self.definition.name, comparisons, self.operation)
+        return replace(description, new_failures=found)
 
     @computed_once
     def stock_description(self) -> WaitDescription:

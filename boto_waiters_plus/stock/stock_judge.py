@@ -23,6 +23,7 @@ from ..engine.wait_description import WaitDescription
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
 from ..service.labels import ResourceLabel
+from ..service.new_states import new_failures
 from ..service.reasons import Compared, find_reason, indexes_of_missing
 from ..service.response_split import AcceptorOf, ById, coalescing_of
 from ..service.state_member import state_path
@@ -68,6 +69,9 @@ class StockAcceptors:
             states=tuple(
                 _STATES.get(acceptor.state, AcceptorState.RETRY) for acceptor in acceptors
             ),
+            new_failures=frozenset()
+            if model is None
+            else new_failures(waiter.name, [*filter(None, self.compared)], model),
         )
 
     @computed_once

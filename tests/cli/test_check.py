@@ -1,10 +1,13 @@
 """`boto-wait check`."""
 
+import copy
 import json
 import re
 from pathlib import Path
 
+import botocore
 import pytest
+from botocore.loaders import Loader
 from case_tables import tabled
 
 SHAPE = "com.amazonaws.eks#DescribeCluster"
@@ -182,3 +185,22 @@ def test_sarif_document(write, run_check):
     assert place["region"].keys() == {"startLine", "startColumn"}
     rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert {result["ruleId"] for result in run["results"]} == rules
+
+
+def test_installed_tells_what_a_newer_botocore_has(run_check, tmp_path, monkeypatch):
+    model = copy.deepcopy(Loader().load_service_model("kinesis", "service-2"))
+    model["shapes"]["StreamStatus"]["enum"].append("CREATE_FAILED")
+    folder = tmp_path / "kinesis/2013-12-02"
+    folder.mkdir(parents=True)
+    (folder / "service-2.json").write_text(json.dumps(model))
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    monkeypatch.setattr(botocore, "__version__", "99.0")
+    words = ("--installed", "--service", "kinesis")
+    code, out, _ = run_check(*words, "--fail-on", "WARNING")
+    assert (code, "StreamExists" in out, "CREATE_FAILED" in out) == (1, True, True)
+    assert run_check(*words)[0] == 0
+
+
+def test_installed_is_instead_of_files(run_check):
+    assert run_check()[0] == run_check("--installed", "file.json")[0] == 2
+    assert run_check("--installed", "--service", "nope")[0] == 2

@@ -1,0 +1,148 @@
+"""A botocore that is newer than the shipped definitions: nothing of it is lost."""
+
+import copy
+import json
+
+import boto3
+import botocore
+import pytest
+from botocore.loaders import Loader
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.check.installed import check_installed
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
+
+FAILED = {"state": "failure", "matcher": "path", "expected": "CREATE_FAILED"}
+STATUS = "StreamDescription.StreamStatus"
+
+
+@pytest.fixture
+def newer(tmp_path, monkeypatch):
+    """`newer(*states, acceptors=, waiters=)`: a client of a kinesis that has these, too."""
+
+    def make(*states, acceptors=(), waiters=None):
+        folder = tmp_path / "kinesis/2013-12-02"
+        folder.mkdir(parents=True)
+        model, own = (
+            copy.deepcopy(Loader().load_service_model("kinesis", name))
+            for name in ("service-2", "waiters-2")
+        )
+        model["shapes"]["StreamStatus"]["enum"] += states
+        own["waiters"]["StreamExists"]["acceptors"] += [
+            {"argument": STATUS, **each} for each in acceptors
+        ]
+        own["waiters"] |= waiters or {}
+        (folder / "service-2.json").write_text(json.dumps(model))
+        (folder / "waiters-2.json").write_text(json.dumps(own))
+        monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+        monkeypatch.setattr(botocore, "__version__", "99.0")
+        return bwp.enable(boto3.Session().client("kinesis"))
+
+    return make
+
+
+def stream(state):
+    return {"StreamDescription": {"StreamStatus": state}}
+
+
+def wait(client, waiter="stream_exists", **options):
+    options = {"max_wait": 600, **options}
+    return getattr(client, f"wait_until_{waiter}")(StreamName="s", **options)
+
+
+def test_a_waiter_of_a_newer_botocore_works(newer, answers, virtual_time):
+    acceptor = {"state": "success", "matcher": "path", "argument": STATUS, "expected": "PAUSED"}
+    body = {"operation": "DescribeStream", "delay": 3, "maxAttempts": 5, "acceptors": [acceptor]}
+    client = newer("PAUSED", waiters={"StreamPaused": body})
+    answers(client, stream("ACTIVE"), stream("PAUSED"))
+    assert wait(client, "stream_paused").attempts == 2
+
+
+def test_an_unknown_state_is_polled_and_named(newer, answers, virtual_time, recwarn):
+    client = newer("PAUSED")
+    answers(client, stream("PAUSED"))
+    with pytest.raises(bwp.WaiterTimeoutError, match="PAUSED") as caught:
+        wait(client)
+    assert caught.value.observed == "PAUSED"
+    assert list(recwarn) == []
+
+
+@pytest.mark.parametrize("state", ["CREATE_FAILED", "FAILED", "ERROR"])
+def test_an_unknown_failure_is_warned_of_once(newer, answers, virtual_time, state):
+    client = newer(state)
+    answers(client, *2 * [stream(state), stream(state), stream("ACTIVE")])
+    with pytest.warns(UserWarning, match=f"StreamExists: {state}") as warned:
+        attempts = [wait(client).attempts for _ in range(2)]
+    assert attempts == [3, 3]
+    assert [each.filename for each in warned] == [__file__]
+
+
+def test_an_unknown_failure_is_warned_of_by_botocores_waiter_objects(newer, answers, virtual_time):
+    newer("CREATE_FAILED")
+    bwp.install()
+    client = boto3.Session().client("kinesis")
+    answers(client, stream("CREATE_FAILED"), stream("ACTIVE"))
+    with pytest.warns(UserWarning, match="CREATE_FAILED"):
+        client.get_waiter("stream_exists").wait(StreamName="s")
+
+
+def test_what_failed_before_is_no_matter_where_a_resource_is_to_go(
+    newer, answers, error_answer, virtual_time, recwarn
+):
+    client = newer("CREATE_FAILED")
+    answers(client, stream("CREATE_FAILED"), error_answer("ResourceNotFoundException"))
+    assert wait(client, "stream_not_exists").attempts == 2
+    assert list(recwarn) == []
+
+
+def test_a_failure_of_the_users_own_definition_is_the_users(newer, answers, definition, recwarn):
+    client = bwp.enable(newer("CREATE_FAILED"), definitions=definition("StreamExists"))
+    answers(client, stream("CREATE_FAILED"))
+    with pytest.raises(bwp.WaiterTimeoutError):
+        wait(client, max_wait=0.01)
+    assert list(recwarn) == []
+
+
+def test_new_acceptors_of_botocores_waiter_count(newer, answers, recwarn):
+    client = newer("CREATE_FAILED", acceptors=[FAILED])
+    answers(client, stream("CREATE_FAILED"))
+    with pytest.raises(bwp.WaiterFailedError):
+        wait(client)
+    assert list(recwarn) == []
+
+
+# --- what `boto-wait check --installed` tells ---------------------------------------------------
+
+
+def events(service="kinesis"):
+    return [(str(each.severity), each.id, each.message) for each in check_installed(service)]
+
+
+def test_new_states_are_told_by_waiter(newer):
+    newer("PAUSED", "CREATE_FAILED")
+    found = [(severity, rule) for severity, rule, text in events() if "PAUSED" in text]
+    assert ("NOTE", "BotocoreNewState.StreamExists") in found
+    failed = [(severity, rule) for severity, rule, text in events() if "CREATE_FAILED" in text]
+    assert ("WARNING", "BotocoreNewState.StreamExists") in failed
+    assert ("NOTE", "BotocoreNewState.StreamNotExists") in failed
+
+
+def test_new_waiters_and_acceptors_are_told(newer):
+    acceptors = [{"state": "success", "matcher": "status", "expected": 200}]
+    body = {"operation": "DescribeStream", "delay": 3, "maxAttempts": 5, "acceptors": acceptors}
+    newer("CREATE_FAILED", acceptors=[FAILED], waiters={"StreamBroken": body})
+    found = {rule: text for _, rule, text in events()}
+    assert "BotocoreNewWaiter.StreamBroken" in found
+    assert "CREATE_FAILED" in found["BotocoreNewAcceptors.StreamExists"]
+    assert "BotocoreNewState.StreamExists" not in found
+
+
+@pytest.mark.models
+@pytest.mark.nightly(subject="catalog")
+def test_nothing_is_new_in_the_botocore_of_the_definitions():
+    assert check_installed() == []
+
+
+@pytest.mark.models
+def test_the_version_is_that_of_the_data():
+    assert botocore.__version__ == WRITTEN_FOR
