@@ -12,7 +12,7 @@ line of the answers: the part behind the colon is the person's. The last screen 
 | line | answer |
 |---|---|
 | `state SERVICE WAITER VALUE:` | `success`, `failure` or `retry` |
-| `waiter SERVICE OPERATION:` | a draft for `tools/draft_waiters.py`, or `- ` and why not |
+| `waiter SERVICE OPERATION [READ]:` | a draft for `tools/draft_waiters.py`, or `- ` and why not |
 | `read SERVICE OPERATION:` | `allow`, or `- ` and why not, as the end of a sentence |
 | `effect SERVICE OPERATION:` | the name of a waiter, with `PARAMETER=PATH` where the names \
 differ, or `- ` and why nothing follows |
@@ -22,6 +22,7 @@ differ, or `- ` and why nothing follows |
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -101,7 +102,9 @@ def answer(file: Path) -> None:
             judge(service, definition, table["waiters"][names[0]], names[1], given)
             write_json(path, table, indent=2)
         elif kind == "waiter":
-            for text in write_waiters(decisions(f"@{service}\n{names[0]} {given}\n")):
+            # Of a deletion, the read is drafted, and the deletion has the reason.
+            operation = names[-1] if reason is None else names[0]
+            for text in write_waiters(decisions(f"@{service}\n{operation} {given}\n")):
                 print(text)
         elif kind == "read" and reason is None:
             pollables = pollable.rewritten(pollables, [f"{service}.{names[0]}"])
@@ -260,7 +263,8 @@ def summary(news: News) -> Iterator[str]:
     kinds = Counter(k for of in news.unread.values() for k, rows in of.items() for _ in rows)
     if kinds:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        yield f"Written by rule and unread: {counts}, of {', '.join(sorted(news.unread))}."
+        text = f"Written by rule and unread: {counts}, of {', '.join(sorted(news.unread))}."
+        yield from textwrap.wrap(text, 110)
 
 
 def _in_columns(lines: list[str]) -> Iterator[str]:
@@ -285,12 +289,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.confirm is not None:
         confirm(options.confirm)
         return
-    if options.answers is not None:
-        answer(options.answers)
     if options.list:
         list_only(options)
         return
-    news = collect(pins=options.pins and options.answers is None)
+    # What the other tools print is no news.
+    with contextlib.redirect_stdout(sys.stderr):
+        if options.answers is not None:
+            answer(options.answers)
+        news = collect(pins=options.pins and options.answers is None)
     print("\n".join(details(news)))
     listed = [f"botocore {shipped.WRITTEN_FOR} -> {botocore.__version__}", *summary(news)]
     print("", *listed, sep="\n")

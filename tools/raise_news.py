@@ -279,7 +279,7 @@ def new_waiters(news: News) -> None:
         found = deletion_for(operation, shipped_definitions(service))
         if not found or not _drafted(news, service, *found):
             sentence = plain_text(models()[service].operation_model(deletion))
-            news.ask(f"waiter {service} {deletion}", f"beside {read}: {sentence}")
+            news.ask(f"waiter {service} {deletion} {read}", sentence)
 
 
 def _drafted(news: News, service: str, decision: Decision, rule: str) -> bool:

@@ -30,14 +30,16 @@ def add_parser(subparsers: Any) -> None:
         description="Check waiter definitions by Smithy's rules, and some more. Print one event a "
         "line; exit with 1 if an event is an ERROR (see --fail-on).",
     )
-    parser.add_argument(
+    checked = parser.add_mutually_exclusive_group(required=True)
+    checked.add_argument(
         "files",
         nargs="*",
+        default=[],
         metavar="FILE",
         help="a Smithy model (.json in AST form, or .smithy), a waiters-2 document, or a folder of "
         "such files",
     )
-    parser.add_argument(
+    checked.add_argument(
         "--installed",
         action="store_true",
         help="instead of files: print what the installed botocore has that the definitions of this "
@@ -78,8 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ..validation import check  # noqa: PLC0415
     from .annotations import github_line, sarif  # noqa: PLC0415
 
-    if arguments.installed == bool(arguments.files):
-        raise UsageError("name files, or give --installed")
     refuse_missing(arguments.files)
     try:
         events = (
