@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pin.sh   Writes constraints.txt, constraints-oldest.txt and constraints-aio.txt anew: all that tests, style, types and docs
 # install, at its newest, but boto3, botocore and hatchling as pyproject.toml pins them for the build. Needs uv.
-# `data/` has to be raised to a new botocore, too (docs/contributing.md).
+# `tox run -e raise` runs it, since `data/` has to be raised to a new botocore, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 given=$(mktemp)

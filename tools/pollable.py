@@ -15,9 +15,7 @@ that also brings the file into its form.
 from __future__ import annotations
 
 import argparse
-import html
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,36 +23,19 @@ from typing import Any
 import botocore.session
 from botocore.model import OperationModel
 
-from boto_waiters_plus.calls.private_names import is_marked_readonly
+from boto_waiters_plus.check.installed import plain_text, unread_reads
 from boto_waiters_plus.definitions.operation_names import LEADS, READS, words_of
 from boto_waiters_plus.definitions.pollable_list import from_groups
-from boto_waiters_plus.service.pollable import known_against, reason_not_to_poll
-from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 FILE = Path(__file__).resolve().parents[1] / "data/pollable.json"
-
-OTHER_PROBLEMS = re.compile("the output of ")
-
-
-def candidates() -> Iterator[OperationModel]:
-    """Yield the operations that a person has to decide, or has decided."""
-    session = botocore.session.get_session()
-    loader = session.get_component("data_loader")
-    for name in session.get_available_services():
-        service = session.get_service_model(name)
-        polled = {each.operation.name for each in ServiceWaiters(service, loader).values()}
-        for operation in map(service.operation_model, service.operation_names):
-            problem = reason_not_to_poll(operation) or ""
-            is_meant = operation.name in polled or is_marked_readonly(operation)
-            if is_meant and not OTHER_PROBLEMS.match(problem):
-                yield operation
 
 
 def new_operations() -> Iterator[OperationModel]:
     """Yield the operations that nobody has read."""
-    for operation in candidates():
-        if reason_not_to_poll(operation) and not known_against(operation):
-            yield operation
+    session = botocore.session.get_session()
+    loader = session.get_component("data_loader")
+    for name in session.get_available_services():
+        yield from unread_reads(session.get_service_model(name), loader)
 
 
 def service_id(operation: OperationModel) -> str:
@@ -106,8 +87,8 @@ def main() -> None:
         FILE.write_text(file_text(body), encoding="utf-8")
         return
     for operation in new_operations():
-        text = re.sub(r"<[^>]+>", "", html.unescape(operation.documentation)).strip()
-        print(f"{service_id(operation)}.{operation.name}  {text.partition('. ')[0]}")
+        text = plain_text(operation).partition(". ")[0]
+        print(f"{service_id(operation)}.{operation.name}  {text}")
 
 
 if __name__ == "__main__":

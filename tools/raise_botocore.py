@@ -73,7 +73,9 @@ from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.definitions import pollable_list, shipped
 from boto_waiters_plus.definitions.operation_names import verb_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.state_words import means_gone
 from boto_waiters_plus.engine.model import GENERATED
+from boto_waiters_plus.service.installed_botocore import botocore_is_older
 
 REFERENCE: Final = ROOT.parent / "shared/reference/observed-states.json"
 """What was seen of AWS, which is not part of the project."""
@@ -143,7 +145,9 @@ def _trait_for(
         )
     if begins:
         return {"parameters": parameters, "basis": "identity", "missingOkFor": 60}
-    return {"parameters": parameters, "basis": "goal", "settleFor": 60}
+    # What was active before may still be.
+    basis = "goal" if means_gone(waiter) else "transition"
+    return {"parameters": parameters, "basis": basis, "settleFor": 60}
 
 
 def confirm(services: Sequence[str]) -> None:
@@ -289,6 +293,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.confirm is not None:
         confirm(options.confirm)
         return
+    if botocore_is_older():
+        parser.error(f"data/ was written from {shipped.WRITTEN_FOR}, which is newer")
     if options.list:
         list_only(options)
         return

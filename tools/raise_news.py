@@ -158,19 +158,22 @@ def _new_values_of_generated(
     rows: dict[str, Any],
 ) -> None:
     operation, name = model.operation_model(definition.operation), definition.name
-    own = next(e for e in botocores_definitions(model, default_loader()) if e.name == name)
-    known = {
-        each.matcher.matcher.expected: each.state.value
-        for each in own.acceptors
-        if isinstance(each.matcher, OutputMatcher)
-    }
+    definitions = botocores_definitions(model, default_loader())
+    own = next((each for each in definitions if each.name == name), None)
+    if own is None:
+        news.tell(service, "waiters that botocore has no more", name)
+        return
+    outputs = [each for each in own.acceptors if isinstance(each.matcher, OutputMatcher)]
+    known = {each.matcher.matcher.expected: each.state.value for each in outputs}
+    # A correction compares what the first acceptor does.
+    is_plain = len({each.matcher.matcher.path for each in outputs}) == 1
     for values in new_states(comparisons_of(definition), operation).values():
         for value in values:
             answer = verdict_on(name, value, known)
             if value in known or mentions(comparisons_of(own), value):
                 verdict = known.get(value, "decided")
                 news.tell(service, f"state {value}: {verdict}, by botocore's acceptor", name)
-            elif answer is not None and answer.text == "failure":
+            elif is_plain and answer is not None and answer.text == "failure":
                 verdict = answer.text
                 _correct(str(model.service_id), name, value)
                 news.write(service, "states", f"{name} {value}", verdict, answer.rule)
@@ -250,7 +253,7 @@ def _correct(service_id: str, name: str, value: str) -> None:
 def new_reads(news: News) -> None:
     """Judge the read operations that nobody has read."""
     for service, model in sorted(models().items()):
-        for operation in unread_reads(model):
+        for operation in unread_reads(model, default_loader()):
             name, text = operation.name, plain_text(operation)
             if name in news.unread.get(service, {}).get("reads", {}):
                 continue

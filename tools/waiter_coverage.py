@@ -99,6 +99,7 @@ CONFIDENCE_MEANINGS = {
     "run on moto": "a real client ran it to success against moto's implementation of the service",
     "every value of the enum": "every value of the state's enum in botocore's model was judged",
     "from botocore": "converted from botocore's waiter of the same name",
+    "not read by a person yet": "a rule wrote it, or a state of it, for a newer botocore",
     "model only": "none of these: paths and errors of the model, states of the documentation",
 }
 """What a waiter may rest on, as `confidence` words it without its counts."""

@@ -63,14 +63,14 @@ def check_installed(service: str | None = None) -> list[ValidationEvent]:
 
 def _news(model: ServiceModel, loader: Loader) -> Iterator[ValidationEvent]:
     own = {each.name: each for each in botocores_definitions(model, loader)}
-    shipped = {each.name: each for each in shipped_definitions(model.service_id.hyphenize())}
+    shipped = {each.name: each for each in shipped_definitions(_service_id(model))}
     for definition in own.values():
         yield from _new_in_botocores(model, definition, shipped.get(definition.name))
     for name, definition in {**own, **shipped}.items():
         if definition.operation in model.operation_names:
             botocores = own.get(name, definition)
             yield from _new_states(model, definition, botocores, is_shipped=name in shipped)
-    for operation in unread_reads(model):
+    for operation in unread_reads(model, loader):
         text = "the read operation is new: no waiter polls it, and none from outside may"
         yield _event(Severity.NOTE, f"BotocoreNewOperation.{operation.name}", operation, text)
     for shape_id, trait, quoted in lost_evidence(model):
@@ -120,6 +120,10 @@ def _event(severity: Severity, rule: str, operation: OperationModel, text: str) 
     return ValidationEvent(severity, rule, shape_id_of(operation), text)
 
 
+def _service_id(model: ServiceModel) -> str:
+    return str(model.service_id.hyphenize())
+
+
 def botocores_definitions(model: ServiceModel, loader: Loader) -> list[WaiterDefinition]:
     """Return botocore's own waiters of a service, converted as those of `data/` are."""
     try:
@@ -129,10 +133,16 @@ def botocores_definitions(model: ServiceModel, loader: Loader) -> list[WaiterDef
     return generated_definitions(model, document)
 
 
-def unread_reads(model: ServiceModel) -> Iterator[OperationModel]:
-    """Yield the read operations that `data/pollable.json` neither allows nor refuses."""
+def unread_reads(model: ServiceModel, loader: Loader) -> Iterator[OperationModel]:
+    """Yield the read operations that `data/pollable.json` neither allows nor refuses.
+
+    Those are the operations that botocore marks as read-only, and those that a waiter polls.
+    """
+    definitions = *shipped_definitions(_service_id(model)), *botocores_definitions(model, loader)
+    polled = {each.operation for each in definitions}
     for operation in map(model.operation_model, model.operation_names):
-        problem = reason_not_to_poll(operation) if is_marked_readonly(operation) else None
+        is_meant = operation.name in polled or is_marked_readonly(operation)
+        problem = reason_not_to_poll(operation) if is_meant else None
         # A stream or a sensitive member needs no decision.
         is_open = problem is not None and not problem.startswith("the output of")
         if is_open and known_against(operation) is None:

@@ -59,6 +59,7 @@ def test_evidence_is_of_shipped_waiters_and_says_something():
         (Evidence(recorded=1, documented=2), ["1 recorded answer", "2 documentation examples"]),
         (Evidence(moto=True, enum=True), ["run on moto", "every value of the enum"]),
         (Evidence(recorded=3, botocore=True), ["3 recorded answers", "from botocore"]),
+        (Evidence(unread=True), ["model only", "not read by a person yet"]),
     ],
 )
 def test_evidence_in_words(evidence, words):

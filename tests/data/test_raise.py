@@ -1,11 +1,14 @@
 """What the rules for a new botocore decide, and what they leave to a person."""
 
+import json
+
 import botocore.session
 import pytest
 import raise_rules
 from case_tables import tabled
 from script_modules import ROOT
 
+from boto_waiters_plus.definitions.pollable_list import from_groups
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 
 JOB = {"IN_PROGRESS": "retry", "SUCCEEDED": "success", "FAILED": "failure"}
@@ -82,6 +85,21 @@ def test_the_end_of_what_can_be_deleted_is_an_error():
 def test_another_time_in_the_same_sentence_is_the_new_lifetime(text, found):
     answer = raise_rules.lifetime_instead("Valid for 24 hours after creation.", text)
     assert (answer and answer[1]) == found
+
+
+def test_what_is_unread_is_of_what_is_shipped():
+    unread, pollable = (
+        json.loads((ROOT / f"data/{name}.json").read_text(encoding="utf-8"))
+        for name in ("unread", "pollable")
+    )
+    for service, kinds in unread.items():
+        names = {each.name for each in shipped_definitions(service)}
+        about = {
+            what.partition(" ")[0] for kind in ("states", "waiters") for what in kinds.get(kind, ())
+        }
+        assert about <= names, service
+        allowed = from_groups(pollable["allowed"].get(service, ""))
+        assert not allowed & kinds.get("reads", {}).keys(), service
 
 
 @pytest.mark.models
