@@ -209,10 +209,10 @@ def collect(*, pins: bool) -> News:
     if pins:
         subprocess.run([ROOT / "tools/pin.sh"], check=True)  # noqa: S603 - of the project
     regenerate()
-    new_reads(news)
     new_waiters(news)
     forget_shipped()
     new_effects(news)
+    new_reads(news)
     regenerate()
     set_counts()
     write_json(UNREAD, dict(sorted(news.unread.items())))

@@ -209,7 +209,8 @@ def _own(operation: OperationModel) -> tuple[str, ...]:
 
 def noun_of(operation: OperationModel) -> str | None:
     """Return what an operation is about, with its article; None for several things."""
-    words = [word for word in words_of(operation.name) if word not in LEADS][1:]
+    noun = re.sub(f"^({'|'.join(LEADS)})?{verb_of(operation.name)}", "", operation.name)
+    words = words_of(noun)
     noun = " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in words)
     if not noun or re.search(r"[^aiousy]s$", noun):
         return None

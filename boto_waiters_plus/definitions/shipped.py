@@ -49,7 +49,7 @@ OTHER_FILES = (
 )
 """The files of `data/` that do not hold the waiters of a service."""
 
-WRITTEN_FOR = "1.44.5"
+WRITTEN_FOR = "1.44.8"
 """The version of botocore whose models the definitions were checked against."""
 
 
