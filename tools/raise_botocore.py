@@ -242,7 +242,8 @@ def list_only(options: argparse.Namespace) -> None:
         for name in ("ask_in", "list_in"):
             file = getattr(options, name)
             command += [f"--{name.replace('_', '-')}", str(file.absolute())] if file else []
-        environment = {**os.environ, "PYTHONPATH": folder}
+        path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment = {**os.environ, "PYTHONPATH": path}
         subprocess.run(command, env=environment, check=True)  # noqa: S603 - of the project
 
 

@@ -274,9 +274,17 @@ def new_waiters(news: News) -> None:
             meant = sentence_about(each.operation, each.states[0][0], "")
             news.ask(line, f"{described}; a draft begins with `| {noun} |`; {meant}")
     forget_shipped()
-    told = {(s, name) for s, reasons in read_json(model_states.REASONS).items() for name in reasons}
-    for service, deletion, read in model_states.unawaited_deletions():
-        if (service, deletion) in told or (service, read) in told:
+    reasons = read_json(model_states.REASONS)
+    deletions = list(model_states.unawaited_deletions())
+    needed = {(each.service_id, each.operation.name) for each in model_states.judged().reasoned}
+    needed |= {(service, deletion) for service, deletion, _ in deletions}
+    for service, name in [(s, name) for s, rows in reasons.items() for name in rows]:
+        if (service, name) not in needed:
+            reason = reasons[service].pop(name)
+            news.tell(service, "reasons for no waiter that no longer hold", f"{name}: {reason}")
+    write_json(model_states.REASONS, {s: rows for s, rows in reasons.items() if rows}, indent=2)
+    for service, deletion, read in deletions:
+        if deletion in reasons.get(service, {}):
             continue
         operation = models()[service].operation_model(read)
         found = deletion_for(operation, shipped_definitions(service))
