@@ -185,8 +185,10 @@ def set_counts() -> None:
         f"{generated} for {botocores} |"
     )
     file = ROOT / "README.md"
-    body = file.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"\| waiters \| [\d,]+ for [^|]+\|", text, body), encoding="utf-8")
+    body = re.sub(r"\| waiters \| [\d,]+ for [^|]+\|", text, file.read_text(encoding="utf-8"))
+    others = f"The {waiters - generated:,} waiters that botocore does not have"
+    body = re.sub(r"The [\d,]+ waiters that botocore does not have", others, body)
+    file.write_text(body, encoding="utf-8")
 
 
 # --- the command --------------------------------------------------------------------------------
