@@ -23,7 +23,7 @@ from typing import Any
 import botocore.session
 from botocore.model import OperationModel
 
-from boto_waiters_plus.check.installed import plain_text, unread_reads
+from boto_waiters_plus.check.installed import botocores_definitions, plain_text, unread_reads
 from boto_waiters_plus.definitions.operation_names import LEADS, READS, words_of
 from boto_waiters_plus.definitions.pollable_list import from_groups
 
@@ -33,9 +33,9 @@ FILE = Path(__file__).resolve().parents[1] / "data/pollable.json"
 def new_operations() -> Iterator[OperationModel]:
     """Yield the operations that nobody has read."""
     session = botocore.session.get_session()
-    loader = session.get_component("data_loader")
     for name in session.get_available_services():
-        yield from unread_reads(session.get_service_model(name), loader)
+        model = session.get_service_model(name)
+        yield from unread_reads(model, botocores_definitions(model))
 
 
 def service_id(operation: OperationModel) -> str:

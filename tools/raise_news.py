@@ -52,7 +52,6 @@ from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
-from boto_waiters_plus.service.definition_places import default_loader
 from boto_waiters_plus.service.new_states import comparisons_of, mentions, new_states
 from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
 from boto_waiters_plus.service.tokens import token_member
@@ -123,7 +122,7 @@ def tell_of_waiters(news: News) -> None:
     changed = {(each.replace(" ", "-").lower(), name) for each, name in corrections()}
     for service, model in sorted(models().items()):
         known = {each.name: each for each in shipped_definitions(service)}
-        for own in botocores_definitions(model, default_loader()):
+        for own in botocores_definitions(model):
             before = known.get(own.name)
             if before is None:
                 news.tell(service, "new waiters of botocore", f"{own.name} polls {own.operation}")
@@ -158,7 +157,7 @@ def _new_values_of_generated(
     rows: dict[str, Any],
 ) -> None:
     operation, name = model.operation_model(definition.operation), definition.name
-    definitions = botocores_definitions(model, default_loader())
+    definitions = botocores_definitions(model)
     own = next((each for each in definitions if each.name == name), None)
     if own is None:
         news.tell(service, "waiters that botocore has no more", name)
@@ -253,7 +252,7 @@ def _correct(service_id: str, name: str, value: str) -> None:
 def new_reads(news: News) -> None:
     """Judge the read operations that nobody has read."""
     for service, model in sorted(models().items()):
-        for operation in unread_reads(model, default_loader()):
+        for operation in unread_reads(model, botocores_definitions(model)):
             name, text = operation.name, plain_text(operation)
             if name in news.unread.get(service, {}).get("reads", {}):
                 continue

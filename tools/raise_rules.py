@@ -14,7 +14,6 @@ from botocore.model import OperationModel, ServiceModel
 from draft_waiters import Decision
 from model_states import gone_errors, passing_states
 
-from boto_waiters_plus.check.absent_resources import means_absence
 from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.definitions.operation_names import (
     LEADS,
@@ -28,6 +27,7 @@ from boto_waiters_plus.definitions.state_words import (
     ENDINGS,
     FAILED_WORDS,
     is_underway,
+    means_absence,
     means_gone,
     sort_states,
     state_words,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -29,6 +29,7 @@ from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
+from ..service.reasons import Compared
 from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
@@ -84,7 +85,8 @@ class EffectWaiter(BoundWaiter):
     def description(self) -> WaitDescription:
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
         trait = self._trait
-        description = WaitDescription.of(self.definition, self.service_name)
+        described = WaitDescription.of(self.definition, self.service_name)
+        description = replace(described, new_failures=self.new_failures)
         if trait.basis is None:
             return description
         bases = (
@@ -103,6 +105,10 @@ class EffectWaiter(BoundWaiter):
             )
         )
         return replace(described, acceptors=tuple(acceptors))
+
+    def _is_known(self, comparisons: Sequence[Compared]) -> bool:
+        # The data have other acceptors than the waiter of the name has.
+        return isinstance(self._trait.waiter, WaiterDefinition) or super()._is_known(comparisons)
 
     def _certain(self) -> Collection[int]:
         trait = self._trait

@@ -21,7 +21,14 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.state_words import ENDED_WORDS, ENDINGS, FAILED_WORDS, means_gone, state_words
+from ..definitions.state_words import (
+    ENDED_WORDS,
+    ENDINGS,
+    FAILED_WORDS,
+    means_absence,
+    means_gone,
+    state_words,
+)
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -33,7 +40,7 @@ from ..engine.acceptors import (
 )
 from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
-from .absent_resources import EC2, NOT_FOUND, means_absence, page_tokens
+from .absent_resources import EC2, NOT_FOUND, page_tokens
 from .events import Finding, Severity
 from .expressions import Node
 from .list_rules import failure_lists, names_items

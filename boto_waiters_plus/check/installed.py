@@ -8,9 +8,7 @@
 | | NOTE | another state that no acceptor mentions |
 | `BotocoreNewOperation.O` | NOTE | a read operation that nobody has judged |
 | `BotocoreTokenLifetime.O` | WARNING | the documentation no longer says how long a token is known |
-
-All that a newer botocore changes for a wait is among them. Nothing is new to the botocore that the
-definitions were written from.
+| `BotocoreUnknownForm` | WARNING | botocore's waiters of a service have a form that is not known |
 """
 
 from __future__ import annotations
@@ -19,11 +17,10 @@ import functools
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import DataNotFoundError
-from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel, Shape
 
 from ..calls.private_names import is_marked_readonly
@@ -31,13 +28,17 @@ from ..definitions.explains_trait import EXPLAINS
 from ..definitions.idempotency_traits import IDEMPOTENCY_FILE, TOKEN, TOKEN_LIFETIME
 from ..definitions.services import aws_namespace
 from ..definitions.shipped import read_shipped, shipped_definitions
-from ..engine.model import WaiterDefinition
-from ..service.definition_places import default_loader
+from ..engine.model import GENERATED, WaiterDefinition
+from ..exceptions import WaiterDefinitionError
+from ..service.definition_places import botocores_loader
+from ..service.installed_botocore import botocore_is_newer
 from ..service.new_states import comparisons_of, mentions, new_failures, new_states
 from ..service.pollable import known_against, reason_not_to_poll
 from ..service.service_waiters import generated_definitions
 from ..service.tokens import shape_id_of, token_member
+from .botocore_services import BotocoreService
 from .events import Severity, ValidationEvent
+from .paths import traced_path
 
 _TAG = re.compile(r"<[^>]+>")
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -50,19 +51,26 @@ def check_installed(service: str | None = None) -> list[ValidationEvent]:
         service: the botocore name of the only service that is meant; None: all of them.
 
     Returns:
-        The events, service by service; empty for the botocore that `data/` was written from.
+        The events, service by service; empty for the botocore that `data/` was written from, and
+        for an older one. What lies on the search path is not botocore's.
 
     Raises:
         botocore.exceptions.UnknownServiceError: botocore has no service of that name.
     """
-    loader = default_loader()
-    names = loader.list_available_services("service-2") if service is None else [service]
-    models = (ServiceModel(loader.load_service_model(each, "service-2"), each) for each in names)
-    return [event for model in models for event in _news(model, loader)]
+    loader = botocores_loader()
+    all_names = loader.list_available_services("service-2") if botocore_is_newer() else []
+    names = all_names if service is None else [service]
+    models = [ServiceModel(loader.load_service_model(each, "service-2"), each) for each in names]
+    return [event for model in models if all_names for event in _news(model)]
 
 
-def _news(model: ServiceModel, loader: Loader) -> Iterator[ValidationEvent]:
-    own = {each.name: each for each in botocores_definitions(model, loader)}
+def _news(model: ServiceModel) -> Iterator[ValidationEvent]:
+    try:
+        own = {each.name: each for each in botocores_definitions(model)}
+    except WaiterDefinitionError as error:
+        service = f"{aws_namespace(str(model.service_id))}#{model.service_name}"
+        yield ValidationEvent(Severity.WARNING, "BotocoreUnknownForm", service, str(error))
+        own = {}
     shipped = {each.name: each for each in shipped_definitions(_service_id(model))}
     for definition in own.values():
         yield from _new_in_botocores(model, definition, shipped.get(definition.name))
@@ -70,8 +78,8 @@ def _news(model: ServiceModel, loader: Loader) -> Iterator[ValidationEvent]:
         if definition.operation in model.operation_names:
             botocores = own.get(name, definition)
             yield from _new_states(model, definition, botocores, is_shipped=name in shipped)
-    for operation in unread_reads(model, loader):
-        text = "the read operation is new: no waiter polls it, and none from outside may"
+    for operation in unread_reads(model, own.values()):
+        text = "the read operation is new: whether waiters from outside may poll it is not judged"
         yield _event(Severity.NOTE, f"BotocoreNewOperation.{operation.name}", operation, text)
     for shape_id, trait, quoted in lost_evidence(model):
         if trait == TOKEN_LIFETIME:
@@ -91,7 +99,7 @@ def _new_in_botocores(
         yield _event(Severity.NOTE, f"BotocoreNewWaiter.{own.name}", operation, text)
         return
     new = [each.describe() for each in own.acceptors if each not in shipped.acceptors]
-    if new and shipped.operation == own.operation:
+    if new and shipped.operation == own.operation and GENERATED in shipped.tags:
         text = f"Waiter `{own.name}`: botocore has new acceptors, which count: {'; '.join(new)}"
         yield _event(Severity.NOTE, f"BotocoreNewAcceptors.{own.name}", operation, text)
 
@@ -103,7 +111,12 @@ def _new_states(
     operation = model.operation_model(definition.operation)
     comparisons = comparisons_of(definition)
     failures = new_failures(definition.name, comparisons, operation)
+    shapes = BotocoreService(model).operation(operation.name)
+    traced = filter(None, (traced_path(each, shapes) for each in definition.acceptors))
+    compared = {each.shape.name for path in traced for each in path.comparisons}
     for enum, values in new_states(comparisons, operation).items():
+        if compared and enum not in compared:
+            continue
         left = [each for each in values if not mentions(comparisons_of(own), each)]
         failed = [each for each in left if each in failures]
         others = [each for each in left if each not in failures and is_shipped]
@@ -124,22 +137,29 @@ def _service_id(model: ServiceModel) -> str:
     return str(model.service_id.hyphenize())
 
 
-def botocores_definitions(model: ServiceModel, loader: Loader) -> list[WaiterDefinition]:
+def botocores_definitions(model: ServiceModel) -> list[WaiterDefinition]:
     """Return botocore's own waiters of a service, converted as those of `data/` are."""
     try:
-        document = loader.load_service_model(model.service_name, "waiters-2", model.api_version)
+        document = botocores_loader().load_service_model(
+            model.service_name, "waiters-2", model.api_version
+        )
     except DataNotFoundError:
         return []
     return generated_definitions(model, document)
 
 
-def unread_reads(model: ServiceModel, loader: Loader) -> Iterator[OperationModel]:
+def unread_reads(
+    model: ServiceModel, botocores: Iterable[WaiterDefinition]
+) -> Iterator[OperationModel]:
     """Yield the read operations that `data/pollable.json` neither allows nor refuses.
 
     Those are the operations that botocore marks as read-only, and those that a waiter polls.
+
+    Args:
+        model: of the service.
+        botocores: botocore's own waiters.
     """
-    definitions = *shipped_definitions(_service_id(model)), *botocores_definitions(model, loader)
-    polled = {each.operation for each in definitions}
+    polled = {each.operation for each in (*shipped_definitions(_service_id(model)), *botocores)}
     for operation in map(model.operation_model, model.operation_names):
         is_meant = operation.name in polled or is_marked_readonly(operation)
         problem = reason_not_to_poll(operation) if is_meant else None

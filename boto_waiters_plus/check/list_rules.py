@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from botocore.model import ListShape, Shape, StructureShape
 
 from ..definitions.operation_names import listed, words_of
-from ..definitions.state_words import ENDED_WORDS, state_words
+from ..definitions.state_words import ENDED_WORDS, means_absence, state_words
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -26,7 +26,7 @@ from ..engine.acceptors import (
     PathComparator,
 )
 from ..engine.model import WaiterDefinition
-from .absent_resources import EC2, NOT_FOUND, means_absence, page_tokens
+from .absent_resources import EC2, NOT_FOUND, page_tokens
 from .events import Finding, Severity
 from .expressions import Node
 from .paths import TracedPath, members_read

@@ -25,7 +25,9 @@ def github_line(event: ValidationEvent) -> str:
     level = {"note": "notice"}.get(_LEVELS[event.severity], _LEVELS[event.severity])
     places = {"file": event.source, "line": event.line, "col": event.column, "title": event.id}
     known = [f"{name}={_escaped(str(value), ':,')}" for name, value in places.items() if value]
-    return f"::{level} {','.join(known)}::{_escaped(event.message)}"
+    # Without a file, the operation says what the event is about.
+    place = f"{event.shape}: " if event.shape and not event.source else ""
+    return f"::{level} {','.join(known)}::{_escaped(place + event.message)}"
 
 
 def sarif(events: Sequence[ValidationEvent], command: str) -> dict[str, Any]:

@@ -72,11 +72,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check the files; return the exit code."""
+    """Check the files, or the installed botocore; return the exit code."""
     # Imported late: `--help` and completion need neither, and botocore is slow to import.
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
     from ..check.installed import check_installed  # noqa: PLC0415
+    from ..service.installed_botocore import botocore_is_older  # noqa: PLC0415
     from ..validation import check  # noqa: PLC0415
     from .annotations import github_line, sarif  # noqa: PLC0415
 
@@ -95,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for event in shown:
             print(_line(event) if arguments.output == "text" else github_line(event))
+    if arguments.installed and botocore_is_older():
+        print("boto-wait check: botocore is older than the definitions", file=sys.stderr)
     print(_summary(events), file=sys.stderr)
     return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else SUCCEEDED
 

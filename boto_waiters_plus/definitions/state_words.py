@@ -42,6 +42,9 @@ _LESSER_GOALS = listed(
     "ACCEPTED CREATED INITIALIZED OPEN REGISTERED RUNNING SCHEDULED STARTED UPDATED USE"
 )
 
+_ABSENT: Final = ENDINGS | listed(
+    "CANCEL DEPROVISION DISABL DISCONNECT EMPTY INACTIVE NO NOT RELEAS"
+)
 _GONE_NAME: Final = re.compile(r"\w*(DeleteComplete|NotExists?)")
 
 _OF_STATES: Final = (
@@ -146,6 +149,12 @@ def is_underway(words: Iterable[str]) -> bool:
     return any(word in UNDERWAY_WORDS or _is_activity(word) for word in words)
 
 
+def means_absence(name: str) -> bool:
+    """Whether the name of a waiter says that it waits for an end or an absence."""
+    words = [word.upper() for word in words_of(name)]
+    return any(word in ENDED_WORDS or word.startswith(tuple(_ABSENT)) for word in words)
+
+
 def means_gone(name: str) -> bool:
     """Whether the name of a waiter says that it waits until a resource no longer exists."""
     words = words_of(name)
@@ -154,6 +163,12 @@ def means_gone(name: str) -> bool:
 
 def _is_activity(word: str) -> bool:
     return word.endswith("ING") and word not in ("MISSING", "RUNNING", "WARNING")
+
+
+def says_failure(value: str) -> bool:
+    """Whether the name of a state says that something failed, and that no other state follows."""
+    words = state_words(value)
+    return bool(words & FAILED_WORDS) and _is_problem(value) and not words & _NEGATIONS
 
 
 def _is_problem(value: str) -> bool:

@@ -7,7 +7,7 @@ counts the time of a wait.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -78,13 +78,23 @@ class BoundWaiter:
         from ..engine.wait_description import WaitDescription  # noqa: PLC0415 - see the module
 
         description = WaitDescription.of(self.definition, self.service_name)
-        if self.from_user or not botocore_is_newer():
-            return description
+        return replace(description, new_failures=self.new_failures)
+
+    @property
+    def new_failures(self) -> frozenset[str]:
+        """The states that say failure, and that only a newer botocore knows."""
+        if not botocore_is_newer():
+            return frozenset()
         from .new_states import comparisons_of, new_failures  # noqa: PLC0415 - see the module
 
-        comparisons = comparisons_of(self.definition)
-        found = new_failures(self.definition.name, comparisons, self.operation)
-        return replace(description, new_failures=found)
+        name, comparisons = self.definition.name, comparisons_of(self.definition)
+        found = new_failures(name, comparisons, self.operation)
+        return found if found and self._is_known(comparisons) else frozenset()
+
+    def _is_known(self, comparisons: Sequence[Compared]) -> bool:
+        from .new_states import is_known_waiter  # noqa: PLC0415 - see the module
+
+        return is_known_waiter(self.definition.name, comparisons, self.operation)
 
     @computed_once
     def stock_description(self) -> WaitDescription:

@@ -190,8 +190,29 @@ def _misplaced(service: ServiceModel, loader: Loader | None) -> Iterator[Path]:
                 yield file
 
 
-def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
+def botocores_own(service: ServiceModel, name: str, operation: str) -> WaiterDefinition | None:
+    """Return the installed botocore's own waiter, whatever lies on the search path.
 
+    Returns:
+        The waiter; None: there is none, or its form is not known here.
+    """
+    try:
+        for own in _of_botocore(service, botocores_loader()):
+            if (own.name, own.operation) == (name, operation):
+                return own.read()
+    except WaiterDefinitionError as error:
+        logger.debug("passed over: %s", error)
+    return None
+
+
+def botocores_loader() -> Loader:
+    """Return a loader of the installed botocore's own data."""
+    loader = Loader(include_default_search_paths=False)
+    loader.search_paths[:] = [Loader.BUILTIN_DATA_PATH]
+    return loader
+
+
+def _of_botocore(service: ServiceModel, loader: Loader | None) -> Iterable[UnreadWaiter]:
     path = _data_path(service, "waiters-2")
     document = _load(loader, path)
     if document is None:

@@ -20,4 +20,5 @@ def botocore_is_newer() -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version))
+    # What comes behind, of a distributor for example, changes no model.
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from botocore.model import OperationModel, Shape
+from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from ..definitions.shipped import shipped_states
-from ..definitions.state_words import ENDINGS, FAILED_WORDS, means_gone, state_words
+from ..definitions.operation_names import words_of
+from ..definitions.shipped import shipped_definitions, shipped_states
+from ..definitions.state_words import ENDINGS, means_absence, says_failure, state_words
 from ..engine.acceptors import InputOutputMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
-from .installed_botocore import botocore_is_newer
+from .definition_places import botocores_own
 from .reasons import Compared
-from .state_member import is_plain, shape_at, state_path
+from .state_member import is_plain, is_text, shape_at, state_path
+
+_STEM = 4
+"""The letters that a word and another form of it have in common: DELETE and DELETED."""
 
 
 def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
-    """Return what the acceptors of a definition compare, of the input, too."""
+    """Return what the acceptors of a definition compare."""
     return [
         Compared(each.matcher.matcher.path, each.matcher.matcher.expected, each.state)
         for each in definition.acceptors
@@ -27,21 +31,34 @@ def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
 def new_failures(
     waiter: str, comparisons: Sequence[Compared], operation: OperationModel
 ) -> frozenset[str]:
-    """Return the new states whose names say failure and that no acceptor of a waiter mentions.
+    """Return the new states that say failure and that no acceptor of a waiter mentions.
 
-    A resource in one of them is polled until `max_wait`. A wait until it is gone passes over what
-    has failed before: that can be deleted, too.
+    A resource in one of them is polled until `max_wait`. A wait for an end or an absence passes
+    over what has failed before: that can be deleted, too.
     """
-    if not botocore_is_newer():
-        return frozenset()
-    ending = tuple(ENDINGS) if means_gone(waiter) else ("",)
-    return frozenset(
+    failed = [
         value
         for values in new_states(comparisons, operation).values()
         for value in values
-        if (words := state_words(value)) & FAILED_WORDS
-        and any(word.startswith(ending) for word in words)
-        and not mentions(comparisons, value)
+        if says_failure(value) and not mentions(comparisons, value)
+    ]
+    if means_absence(waiter):
+        stems = {word.upper()[:_STEM] for word in words_of(waiter)} | {e[:_STEM] for e in ENDINGS}
+        failed = [f for f in failed if any(word[:_STEM] in stems for word in state_words(f))]
+    return frozenset(failed)
+
+
+def is_known_waiter(name: str, comparisons: Iterable[Compared], operation: OperationModel) -> bool:
+    """Return whether a waiter is shipped or botocore's own, perhaps with further acceptors.
+
+    What a user's own definition mentions is the user's decision.
+    """
+    service = operation.service_model
+    own = botocores_own(service, name, operation.name)
+    shipped = [e for e in shipped_definitions(service.service_id.hyphenize()) if e.name == name]
+    return any(
+        each.operation == operation.name and {*comparisons_of(each)} <= {*comparisons}
+        for each in filter(None, (own, *shipped))
     )
 
 
@@ -58,12 +75,38 @@ def new_states(
 
 
 def state_enums(comparisons: Iterable[Compared], operation: OperationModel) -> Iterator[Shape]:
-    """Yield the enumerations of the states that a waiter compares or, in messages, shows."""
-    paths = {state_path(operation) or "", *(each.path for each in comparisons)}
-    for path in filter(is_plain, sorted(paths)):
-        shape = shape_at(operation, path)
-        if shape is not None and shape.metadata.get("enum"):
-            yield shape
+    """Yield the enumerations of the states that a waiter compares or, in messages, shows.
+
+    Of an expression that is no plain path, all that shipped waiters read in the answer.
+    """
+    paths = dict.fromkeys(each.path.removeprefix("output.") for each in comparisons)
+    plain = [path for path in paths if is_plain(path)]
+    shapes = [shape for path in plain if (shape := shape_at(operation, path)) is not None]
+    by_model = None if any(map(is_text, shapes)) else state_path(operation)
+    shape = None if by_model is None else shape_at(operation, by_model)
+    shapes += [] if shape is None else [shape]
+    if len(plain) < len(paths):
+        known = shipped_states(operation.service_model.service_id.hyphenize())
+        shapes += [each for each in _reached(operation.output_shape) if each.name in known]
+    yield from {each.name: each for each in shapes if each.metadata.get("enum")}.values()
+
+
+def _reached(shape: Shape | None, seen: frozenset[str] = frozenset()) -> Iterator[Shape]:
+    """Yield the shapes of an answer."""
+    if shape is None or shape.name in seen:
+        return
+    yield shape
+    match shape:
+        case StructureShape():
+            inner = [*shape.members.values()]
+        case ListShape():
+            inner = [shape.member]
+        case MapShape():
+            inner = [shape.value]
+        case _:
+            inner = []
+    for each in inner:
+        yield from _reached(each, seen | {shape.name})
 
 
 def mentions(comparisons: Iterable[Compared], value: str) -> bool:

@@ -37,7 +37,13 @@ from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import BoundWaiter
-from .definition_places import DefinitionPlace, applies_to, name_conflicts, places_of
+from .definition_places import (
+    DefinitionPlace,
+    applies_to,
+    botocores_own,
+    name_conflicts,
+    places_of,
+)
 from .installed_botocore import botocore_is_newer
 from .snake_names import BySnakeName
 
@@ -140,19 +146,28 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
         operation = self._service.operation_model(definition.operation)
-        return self._only_in_botocore(definition, operation, keep_others=True)
-
-    def _only_in_botocore(
-        self, definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool
-    ) -> list[Acceptor]:
         return [
             acceptor
             for own in self._places[-1].named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
-            for acceptor in _resolved(own.read(), operation, keep_others=keep_others).acceptors
+            for acceptor in _resolved(own.read(), operation).acceptors
             if acceptor not in definition.acceptors
         ]
+
+    def _with_new_acceptors(
+        self, definition: WaiterDefinition, operation: OperationModel
+    ) -> WaiterDefinition:
+        """Return a generated waiter with what a newer botocore has added to its own.
+
+        It counts from the day it is released.
+        """
+        own = botocores_own(self._service, definition.name, operation.name)
+        if own is None:
+            return definition
+        found = _resolved(own, operation, keep_others=False).acceptors
+        new = (each for each in found if each not in definition.acceptors)
+        return replace(definition, acceptors=(*definition.acceptors, *new))
 
     # --- the lookup -----------------------------------------------------------------------------
 
@@ -201,9 +216,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         if definition.operation != operation.name:
             definition = replace(definition, operation=operation.name)
         if place is self._places[3] and GENERATED in definition.tags and botocore_is_newer():
-            # What a newer botocore adds to its own waiter counts from the day it is released.
-            new = self._only_in_botocore(definition, operation, keep_others=False)
-            definition = replace(definition, acceptors=(*definition.acceptors, *new))
+            definition = self._with_new_acceptors(definition, operation)
         for overlay in reversed(overlays):
             # An overlay without a service is for those whose waiter polls its operation.
             if overlay.service is not None or overlay.operation == definition.operation:

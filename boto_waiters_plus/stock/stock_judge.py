@@ -22,8 +22,8 @@ from ..engine.state_seen import Seen, StateReader
 from ..engine.wait_description import WaitDescription
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
+from ..service.installed_botocore import botocore_is_newer
 from ..service.labels import ResourceLabel
-from ..service.new_states import new_failures
 from ..service.reasons import Compared, find_reason, indexes_of_missing
 from ..service.response_split import AcceptorOf, ById, coalescing_of
 from ..service.state_member import state_path
@@ -69,10 +69,21 @@ class StockAcceptors:
             states=tuple(
                 _STATES.get(acceptor.state, AcceptorState.RETRY) for acceptor in acceptors
             ),
-            new_failures=frozenset()
-            if model is None
-            else new_failures(waiter.name, [*filter(None, self.compared)], model),
+            new_failures=self._new_failures(waiter.name),
         )
+
+    def _new_failures(self, waiter: str) -> frozenset[str]:
+        """Return the states that say failure, and that only a newer botocore knows."""
+        if self.model is None or not botocore_is_newer():
+            return frozenset()
+        from ..service.new_states import (  # noqa: PLC0415 - only beside a newer botocore
+            is_known_waiter,
+            new_failures,
+        )
+
+        comparisons = [*filter(None, self.compared)]
+        found = new_failures(waiter, comparisons, self.model)
+        return found if found and is_known_waiter(waiter, comparisons, self.model) else frozenset()
 
     @computed_once
     def resource_label(self) -> ResourceLabel | None:

@@ -61,6 +61,9 @@ if TYPE_CHECKING:
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
 
+NEW_FAILURES_TOLD: Final[set[str]] = set()
+"""The warnings of new failure states that the process has given."""
+
 _NO_OBSERVERS: Final = Observers()
 _BEGIN: Final = Begin()
 
@@ -263,19 +266,19 @@ class WaitRun(RunFacts):
             logger.debug(text, waiter, "; ".join(map(str, problems)))
 
     def _tell_new_failures(self, observed: Any) -> None:
-        """Warn, once for all waits of the waiter, of a failure that the definition does not know.
+        """Warn, once in a process, of a failure that the definition does not know.
 
         Without a match it is polled until `max_wait`.
         """
-        waiter, told = self.description.waiter, self.description.told
+        description = self.description
         states = observed if isinstance(observed, list) else [observed]
-        for state in self.description.new_failures.intersection(
+        for state in description.new_failures.intersection(
             each for each in states if isinstance(each, str)
         ):
-            text = f"waiter {waiter}: {state} is a new state that no acceptor mentions"
-            if text not in told:
-                told.add(text)
-                text += ": the wait goes on; a newer boto_waiters_plus may know it"
+            text = f"waiter {description.waiter} of {description.service}: no acceptor mentions "
+            text += f"the state {state}: the wait goes on; a newer boto_waiters_plus may know it"
+            if text not in NEW_FAILURES_TOLD:
+                NEW_FAILURES_TOLD.add(text)
                 warn(text, UserWarning, at=self.caller, is_logged=True)
 
     def forget_response(self) -> None:

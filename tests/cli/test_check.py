@@ -193,7 +193,7 @@ def test_installed_tells_what_a_newer_botocore_has(run_check, tmp_path, monkeypa
     folder = tmp_path / "kinesis/2013-12-02"
     folder.mkdir(parents=True)
     (folder / "service-2.json").write_text(json.dumps(model))
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    monkeypatch.setattr(Loader, "BUILTIN_DATA_PATH", str(tmp_path))
     monkeypatch.setattr(botocore, "__version__", "99.0")
     words = ("--installed", "--service", "kinesis")
     code, out, _ = run_check(*words, "--fail-on", "WARNING")

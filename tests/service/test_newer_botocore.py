@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 
 import boto3
 import botocore
@@ -11,6 +12,8 @@ from botocore.loaders import Loader
 import boto_waiters_plus as bwp
 from boto_waiters_plus.check.installed import check_installed
 from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
+from boto_waiters_plus.operations import Store
+from boto_waiters_plus.wait import wait_run
 
 FAILED = {"state": "failure", "matcher": "path", "expected": "CREATE_FAILED"}
 STATUS = "StreamDescription.StreamStatus"
@@ -34,8 +37,10 @@ def newer(tmp_path, monkeypatch):
         own["waiters"] |= waiters or {}
         (folder / "service-2.json").write_text(json.dumps(model))
         (folder / "waiters-2.json").write_text(json.dumps(own))
-        monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+        monkeypatch.setenv("AWS_DATA_PATH", f"{tmp_path}{os.pathsep}{Loader.BUILTIN_DATA_PATH}")
+        monkeypatch.setattr(Loader, "BUILTIN_DATA_PATH", str(tmp_path))
         monkeypatch.setattr(botocore, "__version__", "99.0")
+        monkeypatch.setattr(wait_run, "NEW_FAILURES_TOLD", set())
         return bwp.enable(boto3.Session().client("kinesis"))
 
     return make
@@ -69,10 +74,11 @@ def test_an_unknown_state_is_polled_and_named(newer, answers, virtual_time, recw
 
 @pytest.mark.parametrize("state", ["CREATE_FAILED", "FAILED", "ERROR"])
 def test_an_unknown_failure_is_warned_of_once(newer, answers, virtual_time, state):
-    client = newer(state)
-    answers(client, *2 * [stream(state), stream(state), stream("ACTIVE")])
-    with pytest.warns(UserWarning, match=f"StreamExists: {state}") as warned:
-        attempts = [wait(client).attempts for _ in range(2)]
+    clients = [newer(state), bwp.enable(boto3.Session().client("kinesis"))]
+    for client in clients:
+        answers(client, stream(state), stream(state), stream("ACTIVE"))
+    with pytest.warns(UserWarning, match=f"StreamExists of kinesis.*{state}") as warned:
+        attempts = [wait(client).attempts for client in clients]
     assert attempts == [3, 3]
     assert [each.filename for each in warned] == [__file__]
 
@@ -86,6 +92,27 @@ def test_an_unknown_failure_is_warned_of_by_botocores_waiter_objects(newer, answ
         client.get_waiter("stream_exists").wait(StreamName="s")
 
 
+def test_an_unknown_failure_is_warned_of_by_changes_and_stored_waits(newer, answers, virtual_time):
+    client = newer("CREATE_FAILED", "ERROR")
+    answers(client, {}, stream("CREATE_FAILED"), stream("ACTIVE"))
+    with pytest.warns(UserWarning, match="CREATE_FAILED"):
+        bwp.begin(client.create_stream, StreamName="s", ShardCount=1, max_wait=600).result()
+    client = bwp.enable(boto3.Session().client("kinesis"))
+    answers(client, stream("ERROR"), stream("ACTIVE"))
+    store = Store(":memory:")
+    store.start(client, "stream_exists", StreamName="s", max_wait=600)
+    with pytest.warns(UserWarning, match="ERROR"):
+        store.work(until_idle=True, make_client=lambda _: client)
+
+
+@pytest.mark.parametrize("state", ["NO_ERROR", "FAILED_RETRYING", "PAUSED"])
+def test_no_other_state_is_warned_of(newer, answers, virtual_time, recwarn, state):
+    client = newer(state)
+    answers(client, stream(state), stream("ACTIVE"))
+    assert wait(client).attempts == 2
+    assert list(recwarn) == []
+
+
 def test_what_failed_before_is_no_matter_where_a_resource_is_to_go(
     newer, answers, error_answer, virtual_time, recwarn
 ):
@@ -96,7 +123,9 @@ def test_what_failed_before_is_no_matter_where_a_resource_is_to_go(
 
 
 def test_a_failure_of_the_users_own_definition_is_the_users(newer, answers, definition, recwarn):
-    client = bwp.enable(newer("CREATE_FAILED"), definitions=definition("StreamExists"))
+    client = bwp.enable(
+        newer("CREATE_FAILED"), definitions=definition("StreamExists", expected="UPDATING")
+    )
     answers(client, stream("CREATE_FAILED"))
     with pytest.raises(bwp.WaiterTimeoutError):
         wait(client, max_wait=0.01)
@@ -109,6 +138,25 @@ def test_new_acceptors_of_botocores_waiter_count(newer, answers, recwarn):
     with pytest.raises(bwp.WaiterFailedError):
         wait(client)
     assert list(recwarn) == []
+
+
+def test_what_lies_on_the_search_path_adds_nothing_to_a_shipped_waiter(
+    newer, answers, tmp_path, monkeypatch
+):
+    client = newer("CREATE_FAILED", acceptors=[FAILED])
+    monkeypatch.undo()
+    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    monkeypatch.setattr(botocore, "__version__", "99.0")
+    client = bwp.enable(boto3.Session().client("kinesis"))
+    assert "CREATE_FAILED" not in str(client.wait_until_stream_exists.definition.acceptors)
+
+
+@pytest.mark.parametrize("broken", [{"matcher": "new"}, {"state": "new"}])
+def test_a_form_of_botocores_that_is_not_known_leaves_the_shipped_waiter(newer, answers, broken):
+    client = newer("CREATE_FAILED", acceptors=[{**FAILED, **broken}])
+    answers(client, stream("ACTIVE"))
+    assert wait(client).attempts == 1
+    assert events()[0][:2] == ("WARNING", "BotocoreUnknownForm")
 
 
 # --- what `boto-wait check --installed` tells ---------------------------------------------------
