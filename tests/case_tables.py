@@ -1,8 +1,8 @@
 """Rows of parametrized tests from tests/cases/tables: one file a folder, a table for a subject."""
 
-import builtins
 import functools
 import json
+import pkgutil
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,21 @@ TABLES = TESTS / "cases" / "tables"
 
 
 def _value(members):
-    """The exception of `{"class": "ValueError"}` and the tuple of `{"tuple": [1, 2]}`."""
+    """Return what JSON lacks.
+
+    The class of `{"class": "ValueError"}` or `{"class": "module:Name"}`, the tuple of
+    `{"tuple": [1, 2]}`, the set of `{"set": [1, 2]}`, and the text of `{"text": ["a", ["!", 90]]}`,
+    which has 90 of the last.
+    """
     match members:
         case {"class": name} if len(members) == 1:
-            return getattr(builtins, name)
+            return pkgutil.resolve_name(name if ":" in name else f"builtins:{name}")
         case {"tuple": values} if len(members) == 1:
             return tuple(values)
+        case {"set": values} if len(members) == 1:
+            return set(values)
+        case {"text": [*parts]} if len(members) == 1:
+            return "".join(part if isinstance(part, str) else part[0] * part[1] for part in parts)
     return members
 
 

@@ -140,21 +140,7 @@ def test_bad_option_is_refused_before_any_call(name, use):
                 use(**{name: value})
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"min_delay": 10, "max_delay": 5}, "min_delay .* max_delay"),
-        # The definition has the other one.
-        ({"min_delay": 500}, "min_delay .* max_delay"),
-        ({"max_delay": 1}, "min_delay .* max_delay"),
-        ({"max_wait": None}, "needs max_wait"),
-        ({"min_dealy": 5}, "did you mean 'min_delay'"),
-        ({"max_waits": 5}, "did you mean 'max_wait'"),
-        ({"on_attempts": print}, "did you mean 'on_attempt'"),
-        ({"q_q": 5}, r"q_q(?!.*did you mean)"),
-    ],
-    ids=str,
-)
+@tabled("options that do not fit are refused before any call", "given", "words", ids=str)
 def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
     with pytest.raises((TypeError, ValueError), match=words):
         wait_with(**given)

@@ -589,18 +589,7 @@ def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch, refus
 # --- bad arguments ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "text"),
-    [
-        (["bucket_exist", {}], {}, ValueError, "did you mean 'bucket_exists'"),
-        (["bucket_exists", {}], {"max_wait": float("nan")}, ValueError, "max_wait"),
-        (["bucket_exists", {}], {"max_wait": "1"}, TypeError, "max_wait"),
-        (["bucket_exists", ["b"]], {}, TypeError, "parameters"),
-        ([5, {}], {}, TypeError, "waiter"),
-        (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "did you mean 'min_delay'"),
-        (["bucket_exists", {}], {"Bucket": "b"}, TypeError, "third argument"),
-    ],
-)
+@tabled("wait is checked when it is made", "arguments", "options", "error", "text")
 def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
     with pytest.raises(error, match=text):
         Wait(s3, *arguments, **{"max_wait": 1, **options})
@@ -608,22 +597,7 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
         Wait("none", "bucket_exists", {}, max_wait=1)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "error", "text"),
-    [
-        ({"max_wait": float("inf")}, ValueError, "max_wait"),
-        ({"threads": 0}, ValueError, "threads"),
-        ({"threads": 2.5}, TypeError, "threads"),
-        ({"threads": True}, TypeError, "threads"),
-        ({"progress": "yes"}, TypeError, "progress"),
-        ({"cancel_event": object()}, TypeError, "cancel_event"),
-        ({"coalesce": None}, TypeError, "coalesce"),
-        ({"screen": "no"}, TypeError, "screen"),
-        ({"thread": 2}, TypeError, "unknown option 'thread'; did you mean 'threads'"),
-        ({"min_delay": 2}, TypeError, "does not take min_delay: each Wait takes min_delay"),
-        ({"delay": 2}, TypeError, "does not take delay: each Wait takes min_delay and max_delay"),
-    ],
-)
+@tabled("bad arguments are refused before any request", "keywords", "error", "text")
 def test_bad_arguments_are_refused_before_any_request(
     results_of, exists, s3, keywords, error, text
 ):

@@ -8,6 +8,7 @@ import signal
 import boto3
 import pytest
 from botocore import exceptions as botocore
+from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
@@ -109,14 +110,6 @@ def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing)
 
 # --- commands -----------------------------------------------------------------------------------
 
-BUCKET = "s3 bucket-exists --max-wait 9 --bucket"
-STATUS = "s3 get-bucket-versioning --max-wait 9 --bucket my-bucket"
-VERSIONED = (
-    "s3 get-bucket-versioning --max-wait 9 --until Enabled --failure Suspended "
-    "--retry-on-error NoSuchBucket"
-)
-NEW = "begin s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat"
-
 
 @pytest.fixture
 def aws():
@@ -129,23 +122,7 @@ def aws():
 
 
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (f"{BUCKET} my-bucket", 0),
-        (f"{BUCKET} none", 124),
-        (f"{BUCKET} none --max-attempts 2", 124),
-        (f"{STATUS} --until Enabled --failure Suspended", 255),
-        (f"{STATUS} --until Enabled --bucket none", 254),
-        (f"{BUCKET} my-bucket --profile none", 253),
-        ("s3 bucket-exists --max-wait 9 --each bucket none nothing", 124),
-        (f"{VERSIONED} --each bucket none my-bucket", 255),
-        ("s3 bucket-exists --max-wait 9", 2),
-        ("begin s3 delete-bucket --allow-repeat --max-wait 9 --bucket none", 254),
-        (NEW, 0),
-        (f"{NEW} --profile none", 253),
-    ],
-)
+@tabled("exit codes: commands exit with the code of the end", "words", "code")
 def test_commands_exit_with_the_code_of_the_end(words, code, command):
     assert command(words)[0] == code
 

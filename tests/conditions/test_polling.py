@@ -18,6 +18,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
     UnStubbedResponseError,
 )
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import (
@@ -232,17 +233,7 @@ def test_an_error_that_the_caller_must_mend_is_raised(run, error):
     assert caught.value is error
 
 
-@pytest.mark.parametrize(
-    ("response", "message"),
-    [
-        ({"Error": {"Code": "Oops", "Message": "no quota"}}, "no quota"),
-        ({"Error": {"Code": "Oops", "Message": "x" * 5000}}, "x" * 5000),
-        ({"Error": {"Code": "Oops", "Message": None}}, None),
-        ({"Error": {"Code": 5}}, None),
-        ({}, None),
-    ],
-    ids=["message", "long", "none", "number", "empty"],
-)
+@tabled("a failure carries the services message", "response", "message")
 def test_a_failure_carries_the_services_message(run, response, message):
     with pytest.raises(WaiterFailedError) as caught:
         run(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)

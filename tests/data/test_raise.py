@@ -72,16 +72,7 @@ def test_the_end_of_what_can_be_deleted_is_an_error():
     assert raise_rules.deletion_for(operation("ec2.DescribeVolumes"), ()) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("A token. Valid for 30 minutes after creation.", 1800),
-        ("Valid for 7 days after creation.", 604_800),
-        ("Valid for an hour after creation.", 3600),
-        ("Valid for as long as you like after creation.", None),
-        ("Valid for 1 hour or 2 hours after creation.", None),
-    ],
-)
+@tabled("another time in the same sentence is the new lifetime", "text", "found")
 def test_another_time_in_the_same_sentence_is_the_new_lifetime(text, found):
     answer = raise_rules.lifetime_instead("Valid for 24 hours after creation.", text)
     assert (answer and answer[1]) == found

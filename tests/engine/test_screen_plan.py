@@ -3,6 +3,7 @@
 from itertools import islice
 
 import pytest
+from case_tables import tabled
 
 from boto_waiters_plus.engine.screen_plan import ScreenBalance, ScreenPlan
 
@@ -21,25 +22,7 @@ def page(*ids, state="Running"):
     return {each: {state} for each in ids}
 
 
-@pytest.mark.parametrize(
-    ("ids", "pages", "states"),
-    [
-        (["a", "b", "c"], [{"a": {"Running"}, "b": {"Completed"}, "x": {"Running"}}],
-         ["Running", None, None]),
-        # Neither case nor the rest of an ARN counts.
-        (["MyDB", "other"], [page("MYDB")], ["Running", None]),
-        (["MyDB", "other"], [page("arn:aws:rds:eu-west-1:1:db/mydb")], ["Running", None]),
-        (["a", "a"], [page("a", state="Stopping")], ["Stopping", "Stopping"]),
-        (["a/b"], [page("A/B")], ["Running"]),
-        (["c"], [page("a/b/C")], ["Running"]),
-        # One that has ended is enough.
-        (["a"], [{"a": {"Running", "Completed"}}], [None]),
-        (["a"], [page("a"), page("a", state="Completed")], [None]),
-        (["a"], [page("a", state="Completed"), page("a")], [None]),
-        # A state that changes between two lists stays open.
-        (["a"], [page("a", state="Stopping"), page("a")], ["Running"]),
-    ],
-)  # fmt: skip
+@tabled("waits in progress stay open with their state", "ids", "pages", "states")
 def test_waits_in_progress_stay_open_with_their_state(ids, pages, states):
     one = plan(ids)
     for each in pages:

@@ -4,6 +4,7 @@ import asyncio
 
 import boto3
 import pytest
+from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -22,7 +23,6 @@ def dynamodb(answers):
 
 
 ACTIVE = {"until_state": "ACTIVE", "max_wait": 60}
-BOUND = {"max_wait": 60}
 
 
 @pytest.mark.parametrize("name", ["DescribeTable", "describe_table"])
@@ -47,17 +47,7 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
     assert asyncio.run(coroutine).observed == "ACTIVE"
 
 
-@pytest.mark.parametrize(
-    ("waiter", "keywords", "error", "names"),
-    [
-        ("DescribeTabel", ACTIVE, ValueError, "dynamodb: .* 'DescribeTable'"),
-        ("TableExists", ACTIVE, ValueError, "until_state"),
-        ("DescribeTable", BOUND, ValueError, "until_state"),
-        ("DescribeTable", BOUND | {"state_path": "Table"}, TypeError, "until_state"),
-        (7, ACTIVE, TypeError, "until_state"),
-        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "did you mean 'ACTIVE'"),
-    ],
-)
+@tabled("what does not go together is refused", "waiter", "keywords", "error", "names")
 def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, names):
     with pytest.raises(error, match=names):
         bwp.wait_until(dynamodb(), waiter, TableName="orders", **keywords)
