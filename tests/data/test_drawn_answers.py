@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boto_waiters_plus.calls.reply import Reply
-from boto_waiters_plus.check.absent_resources import means_absence
 from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.state_words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.definition_judge import DefinitionJudge
