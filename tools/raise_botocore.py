@@ -33,7 +33,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import botocore
 import effect_reasons
@@ -86,40 +86,84 @@ MOST_LINES: Final = 30
 # --- the answers --------------------------------------------------------------------------------
 
 
+class Answered(NamedTuple):
+    """A line of the answers."""
+
+    kind: str
+    service: str
+    names: list[str]
+    given: str
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is nothing; None if the answer is another one."""
+        return self.given.removeprefix("- ") if self.given.startswith("- ") else None
+
+
+def answers_in(file: Path) -> list[Answered]:
+    """Return the answers of a file; one that cannot be right ends the command."""
+    found = []
+    for number, row in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        asked, _, given = row.partition(":")
+        if row.startswith("#") or given.strip() in ("", "?"):
+            continue
+        kind, service, *names = asked.split() if len(asked.split()) > 2 else ("", "", "")
+        line = Answered(kind, service, names, given.strip())
+        if problem := _problem_of(line):
+            raise SystemExit(f"{file}:{number}: {problem}")
+        found.append(line)
+    return found
+
+
+def _problem_of(line: Answered) -> str | None:
+    if line.kind not in ("state", "waiter", "read", "effect"):
+        return f"{line.kind or 'this'} is no question with an answer"
+    if line.service not in models():
+        return f"no service {line.service}"
+    if line.kind == "state":
+        table = STATES / f"{line.service}.json"
+        rows = read_json(table)["waiters"] if table.is_file() else {}
+        is_right = line.names[0] in rows and line.given in ("success", "failure", "retry")
+        return (
+            None if is_right else "a state needs a waiter with a row, and success, failure or retry"
+        )
+    unknown = {*line.names} - {*models()[line.service].operation_names}
+    if unknown:
+        return f"{line.service} has no operation {', '.join(sorted(unknown))}"
+    is_draft = line.kind == "waiter" and line.given.startswith("| ")
+    is_right = line.reason or is_draft or line.kind == "effect" or line.given == "allow"
+    return None if is_right else f"{line.given!r} is no answer for a {line.kind}"
+
+
 def answer(file: Path) -> None:
     """Write what a person has answered."""
     effects, pollables = read_json(effect_reasons.EFFECTS), read_json(pollable.FILE)
     no_effects = read_json(effect_reasons.FILE)
-    for row in file.read_text(encoding="utf-8").splitlines():
-        asked, _, given = row.partition(":")
-        kind, service, *names = asked.split() if row[:1] not in ("", "#") else ("", "")
-        given = given.strip()
-        if given in ("", "?"):
-            continue
-        reason = given.removeprefix("- ") if given.startswith("- ") else None
-        if kind == "state":
+    for line in answers_in(file):
+        service, names, reason = line.service, line.names, line.reason
+        if line.kind == "state":
             path = STATES / f"{service}.json"
             table = read_json(path)
             definition = next(e for e in shipped_definitions(service) if e.name == names[0])
-            judge(service, definition, table["waiters"][names[0]], names[1], given)
+            judge(service, definition, table["waiters"][names[0]], names[1], line.given)
             write_json(path, table, indent=2)
-        elif kind == "waiter":
+        elif line.kind == "waiter":
             # Of a deletion, the read is drafted, and the deletion has the reason.
             operation = names[-1] if reason is None else names[0]
-            for text in write_waiters(decisions(f"@{service}\n{operation} {given}\n")):
+            for text in write_waiters(decisions(f"@{service}\n{operation} {line.given}\n")):
                 print(text)
-        elif kind == "read" and reason is None:
+        elif line.kind == "read" and reason is None:
             pollables = pollable.rewritten(pollables, [f"{service}.{names[0]}"])
-        elif kind == "read":
+        elif line.kind == "read":
             pollables["refused"].setdefault(service, {})[names[0]] = reason
-        elif kind == "effect" and reason is None:
+        elif reason is None:
             forget_shipped()
             mutation = models()[service].operation_model(names[0])
-            waiter, *sources = given.split()
+            waiter, *sources = line.given.split()
             parameters = dict(each.split("=", 1) for each in sources)
             trait = _trait_for(service, mutation, waiter, parameters)
             add_effect(effects, mutation, waiter, trait)
-        elif kind == "effect":
+        else:
             groups = no_effects.setdefault(reason, {})
             known = pollable_list.from_groups(groups.get(service, ""))
             groups[service] = effect_reasons.as_verbs([*known, names[0]])
@@ -135,7 +179,9 @@ def answer(file: Path) -> None:
 def _trait_for(
     service: str, mutation: OperationModel, waiter: str, given: dict[str, str]
 ) -> dict[str, Any]:
-    definition = next(each for each in shipped_definitions(service) if each.name == waiter)
+    definition = next((e for e in shipped_definitions(service) if e.name == waiter), None)
+    if definition is None:
+        raise SystemExit(f"{service} has no waiter {waiter}")
     read = models()[service].operation_model(definition.operation)
     begins = verb_of(mutation.name) in ("Create", "Import", "Register", "Start")
     parameters = given or parameters_from(mutation, read, of_answer=begins)
@@ -202,11 +248,12 @@ def collect(*, pins: bool) -> News:
     """
     old, new = shipped.WRITTEN_FOR, botocore.__version__
     news = News(unread=read_json(UNREAD))
-    if old != new:
-        tell_of_models(news, old_models(old))
+    before = old_models(old) if old != new else {}
+    if before:
+        tell_of_models(news, before)
         tell_of_waiters(news)
     changed_sentences(news)
-    new_values(news)
+    new_values(news, before)
     set_version(old, new)
     if pins:
         subprocess.run([ROOT / "tools/pin.sh"], check=True)  # noqa: S603 - of the project

@@ -39,6 +39,7 @@ from raise_rules import (
 
 from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.check.installed import (
+    as_plain,
     botocores_definitions,
     lost_evidence,
     plain_text,
@@ -49,6 +50,7 @@ from boto_waiters_plus.definitions.idempotency_traits import TOKEN_LIFETIME
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE
+from boto_waiters_plus.definitions.state_words import documented_states
 from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
@@ -132,8 +134,14 @@ def tell_of_waiters(news: News) -> None:
                 news.tell(service, fate, own.name)
 
 
-def new_values(news: News) -> None:
-    """Judge the new values of the states that waiters read."""
+def new_values(news: News, old: dict[str, ServiceModel]) -> None:
+    """Judge the new values of the states that waiters read.
+
+    Args:
+        news: takes what is new.
+        old: the models of the older botocore, whose documentation lists the states of what has no
+            enumeration; empty: none is compared.
+    """
     for service in sorted(shipped_services()):
         model = models().get(service)
         path = STATES / f"{service}.json"
@@ -144,7 +152,10 @@ def new_values(news: News) -> None:
             elif GENERATED in definition.tags:
                 _new_values_of_generated(news, service, model, definition, rows)
             elif "state" in rows.get(definition.name, {}):
-                _new_values_of_curated(news, service, model, definition, rows)
+                operation = model.operation_model(definition.operation)
+                before = old.get(service)
+                values = _values_at(news, operation, before, rows[definition.name], definition.name)
+                _judge_values(news, service, definition, rows[definition.name], values)
         if rows != (read_json(path)["waiters"] if rows else rows):
             write_json(path, {**read_json(path), "waiters": rows}, indent=2)
 
@@ -185,16 +196,39 @@ def _new_values_of_generated(
                 rows[name].get("values", {}).setdefault(value, verdict)
 
 
-def _new_values_of_curated(
+def _values_at(
+    news: News,
+    operation: OperationModel,
+    before: ServiceModel | None,
+    row: dict[str, Any],
+    name: str,
+) -> tuple[str, ...]:
+    """Return the values of a state: of its enumeration, or those that are newly documented."""
+    values = enum_at(operation.output_shape, row["state"])
+    if values or before is None or operation.name not in before.operation_names:
+        return values
+    earlier = before.operation_model(operation.name)
+    texts = [
+        _documentation_at(each.output_shape, row["state"])[-1:] for each in (earlier, operation)
+    ]
+    if texts[0] == texts[1]:
+        return ()
+    told, tells = ({v for text in each for v in documented_states(text)} for each in texts)
+    service = str(operation.service_model.service_id.hyphenize())
+    news.tell(service, "waiters about whose state the documentation has changed", name)
+    return tuple(sorted(tells - told))
+
+
+def _judge_values(
     news: News,
     service: str,
-    model: ServiceModel,
     definition: WaiterDefinition,
-    rows: dict[str, Any],
+    row: dict[str, Any],
+    values: tuple[str, ...],
 ) -> None:
-    row, name = rows[definition.name], definition.name
-    operation = model.operation_model(definition.operation)
-    for value in enum_at(operation.output_shape, row["state"]):
+    name = definition.name
+    operation = models()[service].operation_model(definition.operation)
+    for value in values:
         if value in row["values"]:
             continue
         answer = verdict_on(name, value, row["values"])
@@ -392,16 +426,21 @@ def _documented(model: ServiceModel, name: str) -> list[Any]:
 
 def sentence_about(operation: OperationModel, path: str, value: str) -> str:
     """Return what the model says of a state: the sentences that name it, else the whole text."""
-    shape: Any = operation.output_shape
+    texts = [as_plain(each) for each in _documentation_at(operation.output_shape, path)]
+    sentences = re.split(r"(?<=[.!?]) +", " ".join(texts))
+    about = [each for each in sentences if value and re.search(rf"\b{re.escape(value)}\b", each)]
+    return " ".join(about) or " ".join(texts) or "the model says nothing"
+
+
+def _documentation_at(shape: Any, path: str) -> list[str]:
+    """Return the documentation of the members on a path, as HTML."""
     texts = []
     for step in re.findall(r"\w+", path):
         while shape is not None and shape.type_name == "list":
             shape = shape.member
         shape = getattr(shape, "members", {}).get(step)
-        texts += [plain_text(shape)] if shape is not None else []
-    sentences = re.split(r"(?<=[.!?]) +", " ".join(texts))
-    about = [each for each in sentences if value and re.search(rf"\b{re.escape(value)}\b", each)]
-    return " ".join(about) or " ".join(texts) or "the model says nothing"
+        texts += [shape.documentation] if shape is not None else []
+    return texts
 
 
 # --- files --------------------------------------------------------------------------------------

@@ -218,8 +218,12 @@ def _whole_text(model: ServiceModel) -> str:
 
 def plain_text(*shapes: Shape | OperationModel) -> str:
     """Return documentation without its HTML, in one line."""
-    texts = (html.unescape(_TAG.sub("", shape.documentation)) for shape in shapes)
-    return " ".join(" ".join(texts).split())
+    return as_plain(" ".join(shape.documentation for shape in shapes))
+
+
+def as_plain(text: str) -> str:
+    """Return a text without its HTML, in one line."""
+    return " ".join(html.unescape(_TAG.sub("", text)).split())
 
 
 @functools.cache
