@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
@@ -69,15 +69,20 @@ def new_states(
     known = shipped_states(operation.service_model.service_id.hyphenize())
     found = {
         shape.name: tuple(v for v in shape.metadata["enum"] if v not in known.get(shape.name, ()))
-        for shape in state_enums(comparisons, operation)
+        for shape in state_enums(comparisons, operation, known)
     }
     return {name: values for name, values in found.items() if values}
 
 
-def state_enums(comparisons: Iterable[Compared], operation: OperationModel) -> Iterator[Shape]:
+def state_enums(
+    comparisons: Iterable[Compared], operation: OperationModel, known: Collection[str] = ()
+) -> Iterator[Shape]:
     """Yield the enumerations of the states that a waiter compares or, in messages, shows.
 
-    Of an expression that is no plain path, all that shipped waiters read in the answer.
+    Args:
+        comparisons: those of its acceptors.
+        operation: what it polls.
+        known: the names of those that an expression other than a plain path may read.
     """
     paths = dict.fromkeys(each.path.removeprefix("output.") for each in comparisons)
     plain = [path for path in paths if is_plain(path)]
@@ -86,7 +91,6 @@ def state_enums(comparisons: Iterable[Compared], operation: OperationModel) -> I
     shape = None if by_model is None else shape_at(operation, by_model)
     shapes += [] if shape is None else [shape]
     if len(plain) < len(paths):
-        known = shipped_states(operation.service_model.service_id.hyphenize())
         shapes += [each for each in _reached(operation.output_shape) if each.name in known]
     yield from {each.name: each for each in shapes if each.metadata.get("enum")}.values()
 

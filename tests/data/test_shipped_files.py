@@ -127,6 +127,8 @@ def test_regenerating_changes_nothing():
         for service_id, document in generate_data.documents(DATA):
             text = (DATA / f"{service_id}.json").read_text(encoding="utf-8")
             assert text == generate_data.file_text(document), service_id
+        states = json.loads((DATA / "states.json").read_text(encoding="utf-8"))
+        assert generate_data.known_states() == states
 
 
 @pytest.mark.nightly(subject="catalog")
