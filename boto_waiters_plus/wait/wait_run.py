@@ -213,7 +213,10 @@ class WaitRun(RunFacts):
             seen = self.attempt.error_code or state_text(self.attempt.observed, self.attempt.state)
             self._earlier.add(self._answered_at, seen)
         self.attempt = attempt
-        self.has_matched = self.has_matched or attempt.facts.acceptor is not None
+        if attempt.facts.acceptor is not None:
+            self.has_matched = True
+        elif self.description.new_failures:
+            self._tell_new_failures(attempt.observed)
         event = Responded if attempt.exception is None else Raised
         decision = self.step(event(attempt.facts), reply)
         state = self._machine.state
@@ -226,8 +229,6 @@ class WaitRun(RunFacts):
             self.unfinished = NONE_UNFINISHED
         if attempt.problems:
             self._tell_problems(attempt.problems)
-        if self.description.new_failures and attempt.facts.acceptor is None:
-            self._tell_new_failures(attempt.observed)
         # Of most waits there are none.
         if attempt.exception is None and self.failing != ():
             self.failing = failing_on_both(self.failing, attempt.problems)
