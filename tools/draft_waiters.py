@@ -326,12 +326,15 @@ def decisions(text: str) -> Iterator[tuple[str, Decision | tuple[str, str]]]:
 
 def main(file: str) -> None:
     """Write what the file decides."""
-    for each in write(decisions(Path(file).read_text(encoding="utf-8"))):
-        print(each)
+    for service, each in write(decisions(Path(file).read_text(encoding="utf-8"))):
+        print(f"{service} {each.name} - {each.documentation}")
 
 
-def write(decided: Iterable[tuple[str, Decision | tuple[str, str]]]) -> Iterator[str]:
-    """Write what is decided; yield what was written, in words."""
+def write(
+    decided: Iterable[tuple[str, Decision | tuple[str, str]]],
+) -> list[tuple[str, WaiterDefinition]]:
+    """Write what is decided; return the waiters, each with its service."""
+    found = []
     data: dict[str, dict[str, Any]] = {}
     tables: dict[str, dict[str, Any]] = {}
     reasons_file = ROOT / "data/no-waiter.json"
@@ -353,7 +356,7 @@ def write(decided: Iterable[tuple[str, Decision | tuple[str, str]]]) -> Iterator
                 raise SystemExit(f"{service_id} {each.definition.name} is generated")
             waiters[each.definition.name] = _ordered(each.definition)
             lines[each.definition.name] = each.line
-            yield f"{service_id} {each.definition.name} - {each.definition.documentation}"
+            found.append((service_id, each.definition))
     for service_id, document in data.items():
         shapes = {
             shape_id: {
@@ -369,6 +372,7 @@ def write(decided: Iterable[tuple[str, Decision | tuple[str, str]]]) -> Iterator
         _write(f"tests/cases/states/{service_id}.json", json.dumps(table, indent=2) + "\n")
     reasons = {service: dict(sorted(reasons[service].items())) for service in sorted(reasons)}
     _write("data/no-waiter.json", json.dumps(reasons, indent=2, ensure_ascii=False) + "\n")
+    return found
 
 
 def _ordered(definition: WaiterDefinition) -> dict[str, Any]:

@@ -38,11 +38,9 @@ from boto_waiters_plus.engine.acceptors import (
     PathComparator,
     PathMatcher,
 )
-from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.service.new_states import comparisons_of, state_enums
 from boto_waiters_plus.service.service_waiters import generated_definitions
-
-GENERATED = "generated"
 
 CORRECTED = "corrected"
 """The tag of a generated waiter that is not botocore's to the letter."""

@@ -39,7 +39,6 @@ import botocore
 import effect_reasons
 import observed_states
 import pollable
-from botocore.model import OperationModel
 from data_rules import check
 from draft_waiters import decisions
 from draft_waiters import write as write_waiters
@@ -67,13 +66,11 @@ from raise_news import (
     write_json,
     write_shapes,
 )
-from raise_rules import parameters_from
+from raise_rules import trait_of
 
 from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.definitions import pollable_list, shipped
-from boto_waiters_plus.definitions.operation_names import verb_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.state_words import means_gone
 from boto_waiters_plus.engine.model import GENERATED
 from boto_waiters_plus.service.installed_botocore import botocore_is_older
 
@@ -115,6 +112,18 @@ def answers_in(file: Path) -> list[Answered]:
     return found
 
 
+def open_states_in(file: Path) -> list[str]:
+    """Return the questions about states in a file that have no answer yet."""
+    rows = (row.partition(":") for row in file.read_text(encoding="utf-8").splitlines())
+    asked = [line for line, _, given in rows if given.strip() == "?" and line.startswith("state ")]
+    return [line for line in asked if not _is_judged(*line.split()[1:])]
+
+
+def _is_judged(service: str, waiter: str, value: str) -> bool:
+    row = read_json(STATES / f"{service}.json")["waiters"][waiter]
+    return value in row.get("values", {})
+
+
 def _problem_of(line: Answered) -> str | None:
     if line.kind not in ("state", "waiter", "read", "effect"):
         return f"{line.kind or 'this'} is no question with an answer"
@@ -130,16 +139,20 @@ def _problem_of(line: Answered) -> str | None:
     unknown = {*line.names} - {*models()[line.service].operation_names}
     if unknown:
         return f"{line.service} has no operation {', '.join(sorted(unknown))}"
-    is_draft = line.kind == "waiter" and line.given.startswith("| ")
-    is_right = line.reason or is_draft or line.kind == "effect" or line.given == "allow"
-    return None if is_right else f"{line.given!r} is no answer for a {line.kind}"
+    fits = {
+        "waiter": line.given.startswith("| ") and line.given.count("|") > 1,
+        "read": line.given == "allow",
+        "effect": all("=" in each for each in line.given.split()[1:]) and line.given[0] != "-",
+    }
+    return None if line.reason or fits[line.kind] else f"{line.given!r} is no answer for it"
 
 
 def answer(file: Path) -> None:
     """Write what a person has answered."""
     effects, pollables = read_json(effect_reasons.EFFECTS), read_json(pollable.FILE)
     no_effects = read_json(effect_reasons.FILE)
-    for line in answers_in(file):
+    kinds = ("state", "waiter", "read", "effect")
+    for line in sorted(answers_in(file), key=lambda each: kinds.index(each.kind)):
         service, names, reason = line.service, line.names, line.reason
         if line.kind == "state":
             path = STATES / f"{service}.json"
@@ -150,19 +163,15 @@ def answer(file: Path) -> None:
         elif line.kind == "waiter":
             # Of a deletion, the read is drafted, and the deletion has the reason.
             operation = names[-1] if reason is None else names[0]
-            for text in write_waiters(decisions(f"@{service}\n{operation} {line.given}\n")):
-                print(text)
+            write_waiters(decisions(f"@{service}\n{operation} {line.given}\n"))
         elif line.kind == "read" and reason is None:
             pollables = pollable.rewritten(pollables, [f"{service}.{names[0]}"])
         elif line.kind == "read":
             pollables["refused"].setdefault(service, {})[names[0]] = reason
         elif reason is None:
+            # The waiter may be one of a line before.
             forget_shipped()
-            mutation = models()[service].operation_model(names[0])
-            waiter, *sources = line.given.split()
-            parameters = dict(each.split("=", 1) for each in sources)
-            trait = _trait_for(service, mutation, waiter, parameters)
-            add_effect(effects, mutation, waiter, trait)
+            add_effect(effects, models()[service].operation_model(names[0]), *_trait_for(line))
         else:
             groups = no_effects.setdefault(reason, {})
             known = pollable_list.from_groups(groups.get(service, ""))
@@ -176,24 +185,17 @@ def answer(file: Path) -> None:
     generate([str(DATA)])
 
 
-def _trait_for(
-    service: str, mutation: OperationModel, waiter: str, given: dict[str, str]
-) -> dict[str, Any]:
-    definition = next((e for e in shipped_definitions(service) if e.name == waiter), None)
+def _trait_for(line: Answered) -> tuple[str, dict[str, Any]]:
+    waiter, *sources = line.given.split()
+    definition = next((e for e in shipped_definitions(line.service) if e.name == waiter), None)
     if definition is None:
-        raise SystemExit(f"{service} has no waiter {waiter}")
-    read = models()[service].operation_model(definition.operation)
-    begins = verb_of(mutation.name) in ("Create", "Import", "Register", "Start")
-    parameters = given or parameters_from(mutation, read, of_answer=begins)
-    if parameters is None:
-        raise SystemExit(
-            f"{mutation.name} does not name what {read.name} reads: say PARAMETER=PATH"
-        )
-    if begins:
-        return {"parameters": parameters, "basis": "identity", "missingOkFor": 60}
-    # What was active before may still be.
-    basis = "goal" if means_gone(waiter) else "transition"
-    return {"parameters": parameters, "basis": basis, "settleFor": 60}
+        raise SystemExit(f"{line.service} has no waiter {waiter}")
+    model = models()[line.service]
+    mutation, read = map(model.operation_model, (line.names[0], definition.operation))
+    trait = trait_of(mutation, read, waiter, dict(each.split("=", 1) for each in sources))
+    if trait is None:
+        raise SystemExit(f"{line.names[0]} does not name what {read.name} reads: PARAMETER=PATH")
+    return waiter, trait
 
 
 def confirm(services: Sequence[str]) -> None:
@@ -313,7 +315,7 @@ def summary(news: News) -> Iterator[str]:
         counts = Counter(tuple(line.split()[:2]) for line in lines)
         lines = [f"{kind} {service}: {count}" for (kind, service), count in counts.items()]
     yield f"{len(news.questions)} to answer, since no rule does:" if lines else "Nothing to answer."
-    yield from _in_columns(lines)
+    yield from _wrapped(lines)
     kinds = Counter(k for of in news.unread.values() for k, rows in of.items() for _ in rows)
     if kinds:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -321,7 +323,7 @@ def summary(news: News) -> Iterator[str]:
         yield from textwrap.wrap(text, 110)
 
 
-def _in_columns(lines: list[str]) -> Iterator[str]:
+def _wrapped(lines: list[str]) -> Iterator[str]:
     if len(lines) <= MOST_LINES:
         yield from (f"  {line}" for line in lines)
         return
@@ -353,12 +355,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.answers is not None:
             answer(options.answers)
         news = collect(pins=options.pins and options.answers is None)
+    asked = {line for line, _ in news.questions}
+    for line in open_states_in(options.answers) if options.answers is not None else ():
+        # Only the raise itself sees which states are newly documented.
+        if line not in asked:
+            news.ask(line, "see the answers")
     print("\n".join(details(news)))
     listed = [f"botocore {shipped.WRITTEN_FOR} -> {botocore.__version__}", *summary(news)]
     print("", *listed, sep="\n")
     if options.list_in is not None:
         options.list_in.write_text("\n".join(listed) + "\n", encoding="utf-8")
     if options.ask_in is not None and options.answers is None:
+        if options.ask_in.is_file():
+            # It may have answers.
+            options.ask_in.replace(options.ask_in.with_suffix(".old.txt"))
         questions = (f"# {sentence}\n{line}: ?\n" for line, sentence in news.questions)
         options.ask_in.write_text("\n".join(questions), encoding="utf-8")
         print(f"Answer in {options.ask_in}, then --answers {options.ask_in}; --confirm the rest.")

@@ -129,8 +129,8 @@ def tell_of_waiters(news: News) -> None:
             if before is None:
                 news.tell(service, "new waiters of botocore", f"{own.name} polls {own.operation}")
             elif new := [a.describe() for a in own.acceptors if a not in before.acceptors]:
-                is_ours = " of a waiter that is corrected" if (service, own.name) in changed else ""
-                fate = f"new acceptors of botocore's{is_ours}: {'; '.join(new)}"
+                kind = "corrected" if (service, own.name) in changed else "generated"
+                fate = f"new acceptors in botocore for a {kind} waiter: {'; '.join(new)}"
                 news.tell(service, fate, own.name)
 
 
@@ -171,7 +171,7 @@ def _new_values_of_generated(
     definitions = botocores_definitions(model)
     own = next((each for each in definitions if each.name == name), None)
     if own is None:
-        news.tell(service, "waiters that botocore has no more", name)
+        news.tell(service, "waiters that botocore no longer has", name)
         return
     outputs = [each for each in own.acceptors if isinstance(each.matcher, OutputMatcher)]
     known = {each.matcher.matcher.expected: each.state.value for each in outputs}
@@ -274,9 +274,9 @@ def judge(
 
 
 def _correct(service_id: str, name: str, value: str) -> None:
-    """Make a state a failure of a waiter of botocore's."""
+    """Add a state to the failures of one of botocore's waiters."""
     rows = read_json(CORRECTIONS_FILE)
-    reason = "A resource that is deleted, or was not, would be polled to the end."
+    reason = f"No other state follows {value}: the wait would poll to the end."
     row = rows.setdefault(service_id, {}).setdefault(name, {"reason": reason})
     row["failures"] = [*row.get("failures", ()), value]
     rows = {service: dict(sorted(rows[service].items())) for service in sorted(rows)}
@@ -331,7 +331,7 @@ def _drafted(news: News, service: str, decision: Decision, rule: str) -> bool:
     files = (DATA / f"{service}.json", STATES / f"{service}.json")
     before = {file: file.read_bytes() if file.is_file() else None for file in files}
     names = {each.name for each in shipped_definitions(service)}
-    drafts = [text.split(" - ")[0].split()[1] for text in write_waiters([(service, decision)])]
+    drafts = [each.name for _, each in write_waiters([(service, decision)])]
     bad = [
         event
         for event in check([files[0], DATA / "traits.json"])
@@ -399,9 +399,8 @@ def changed_sentences(news: News) -> None:
     file = DATA / idempotency_traits.IDEMPOTENCY_FILE
     document = read_json(file)
     for service, model in sorted(models().items()):
-        for shape_id, trait, quoted in lost_evidence(model):
+        for shape_id, trait, quoted, text in lost_evidence(model):
             name = shape_id.partition("#")[2]
-            text = plain_text(*_documented(model, name))
             found = lifetime_instead(quoted, text) if trait == TOKEN_LIFETIME else None
             if found is None:
                 near = nearest_sentence(quoted, text) or "nothing is like it"
@@ -414,14 +413,6 @@ def changed_sentences(news: News) -> None:
             row = document["shapes"][shape_id]["traits"][TOKEN_LIFETIME]
             row.update(seconds=seconds, evidence=sentence)
     file.write_text(file_text(document), encoding="utf-8")
-
-
-def _documented(model: ServiceModel, name: str) -> list[Any]:
-    if name not in model.operation_names:
-        return [model.shape_for(name)]
-    operation = model.operation_model(name)
-    member = token_member(operation)
-    return [*([member.shape] if member else []), operation]
 
 
 def sentence_about(operation: OperationModel, path: str, value: str) -> str:
@@ -458,7 +449,7 @@ def old_models(version: str) -> dict[str, ServiceModel]:
     """Return the services of another botocore, whose wheel is downloaded, by service id."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        subprocess.run([*command, "--dest", folder, f"botocore=={version}"], check=True)  # noqa: S603
+        subprocess.run([*command, "--dest", folder, f"botocore=={version}"], check=True)  # noqa: S603 - pip, and a version of data/
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
             for name in wheel.namelist():
                 if "/service-2" in name:

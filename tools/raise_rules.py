@@ -35,6 +35,11 @@ from boto_waiters_plus.definitions.state_words import (
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 
+_BEGINNINGS: Final = ("Create", "Import", "Register", "Start")
+_ENDINGS_OF_CALLS: Final = ("Delete", "Deregister", "Terminate")
+_SETTLE: Final = 60
+"""Seconds, as in most effects."""
+
 _DELETION: Final = ("DELET", "DEREGIST", "PURG", "TERMINAT")
 _BACKWARDS: Final = listed(
     "ARCHIV CANCEL DEACTIV DEALLOC DEPROVISION DETACH DISABL DISASSOC DISSOC EXPIR OFFBOARD PAUS "
@@ -147,8 +152,9 @@ def waiter_for(operation: OperationModel) -> tuple[Decision, str] | None:
     The operation has one state, of an enumeration, and every value is a success, a failure or on
     its way, or says that the resource is being deleted.
     """
-    states = list(passing_states(operation))
-    if len(states) != 1 or "[]" in states[0][0] or verb_of(operation.name) not in READS:
+    states, noun = list(passing_states(operation)), noun_of(operation)
+    is_one = len(states) == 1 and "[]" not in states[0][0]
+    if noun is None or not is_one or verb_of(operation.name) not in READS:
         return None
     path, values = states[0]
     sorted_states = sort_states(values)
@@ -156,15 +162,10 @@ def waiter_for(operation: OperationModel) -> tuple[Decision, str] | None:
     name = operation.name
     is_own = re.fullmatch(r"(?i)(status|state)", path.rpartition(".")[2]) or path in _own(operation)
     is_plain = len(sorted_states.success) == 1 and sorted_states.failure and not left and is_own
-    if (
-        not is_plain
-        or noun_of(operation) is None
-        or len(gone_errors(operation)) > 1
-        or not name.startswith(("Get", "Describe"))
-    ):
+    if not is_plain or len(gone_errors(operation)) > 1 or not name.startswith(("Get", "Describe")):
         return None
     rule = f"every value of {path} says what it is"
-    return Decision(operation, noun_of(operation) or "", {"pace": "short"}), rule
+    return Decision(operation, noun, {"pace": "short"}), rule
 
 
 def deletion_for(
@@ -179,19 +180,13 @@ def deletion_for(
         for each in waiter.acceptors
         if isinstance(each.matcher, ErrorTypeMatcher)
     }
-    states = list(passing_states(operation))
-    if (
-        noun_of(operation) is None
-        or len(errors) != 1
-        or used - {*errors}
-        or len(states) != 1
-        or "[]" in states[0][0]
-    ):
+    states, noun = list(passing_states(operation)), noun_of(operation)
+    is_one = len(states) == 1 and "[]" not in states[0][0]
+    if noun is None or not is_one or len(errors) != 1 or used - {*errors}:
         return None
-    noun = re.sub(rf"^(Batch)?{verb_of(operation.name)}", "", operation.name)
-    members = {"only": "", "name": f"{noun}Deleted"}
+    members = {"only": "", "name": f"{_resource(operation)}Deleted"}
     rule = f"it can be deleted, and {errors[0]} says that it is gone"
-    return Decision(operation, noun_of(operation) or "", members), rule
+    return Decision(operation, noun, members), rule
 
 
 def _passes(value: str) -> bool:
@@ -209,12 +204,16 @@ def _own(operation: OperationModel) -> tuple[str, ...]:
 
 def noun_of(operation: OperationModel) -> str | None:
     """Return what an operation is about, with its article; None for several things."""
-    noun = re.sub(f"^({'|'.join(LEADS)})?{verb_of(operation.name)}", "", operation.name)
-    words = words_of(noun)
+    words = words_of(_resource(operation))
     noun = " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in words)
     if not noun or re.search(r"[^aiousy]s$", noun):
         return None
     return f"{'an' if re.match('[aeio]|u(?!s|ni)', noun) else 'a'} {noun}"
+
+
+def _resource(operation: OperationModel) -> str:
+    """Return the name of an operation without its verb."""
+    return re.sub(f"^({'|'.join(LEADS)})?{verb_of(operation.name)}", "", operation.name)
 
 
 def may_be_polled(operation: OperationModel, text: str) -> bool:
@@ -240,20 +239,41 @@ def effect_for(
     """
     verb, noun = verb_of(mutation.name), _noun(mutation)
     reads = [each for name, each in polled.items() if _noun(each) == noun]
-    is_end = verb in ("Delete", "Deregister", "Terminate")
-    is_start = verb in ("Create", "Import", "Register", "Start")
-    if len(reads) != 1 or not (is_end or is_start):
+    is_end = verb in _ENDINGS_OF_CALLS
+    if len(reads) != 1 or not (is_end or verb in _BEGINNINGS):
         return None
     [read] = reads
     waiters = [name for name in names[read.name] if means_gone(name) == is_end]
-    parameters = parameters_from(mutation, read, of_answer=is_start)
-    if len(waiters) != 1 or parameters is None:
+    trait = trait_of(mutation, read, waiters[0]) if len(waiters) == 1 else None
+    if trait is None:
         return None
-    rest = {"basis": "goal", "settleFor": 60} if is_end else {"basis": "identity"}
-    if is_start:
-        rest["missingOkFor"] = 60
     rule = f"{read.name} reads what {mutation.name} {'ends' if is_end else 'begins'}"
-    return waiters[0], {"parameters": parameters, **rest}, rule
+    return waiters[0], trait, rule
+
+
+def trait_of(
+    mutation: OperationModel,
+    read: OperationModel,
+    waiter: str,
+    given: Mapping[str, str] | None = None,
+) -> dict[str, Any] | None:
+    """Return an effect as the data have it; None if the call does not name what is read.
+
+    Args:
+        mutation: the call.
+        read: the operation that the waiter polls.
+        waiter: its name.
+        given: the parameters of the read, if the call has them under other names.
+    """
+    begins = verb_of(mutation.name) in _BEGINNINGS
+    parameters = given or parameters_from(mutation, read, of_answer=begins)
+    if parameters is None:
+        return None
+    if begins:
+        return {"parameters": parameters, "basis": "identity", "missingOkFor": _SETTLE}
+    # What was active before may still be.
+    basis = "goal" if means_gone(waiter) else "transition"
+    return {"parameters": parameters, "basis": basis, "settleFor": _SETTLE}
 
 
 def stop_of(mutation: OperationModel, service: ServiceModel) -> dict[str, Any] | None:

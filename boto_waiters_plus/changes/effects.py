@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -28,8 +28,9 @@ from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
+from ..service.installed_botocore import botocore_is_newer
 from ..service.json_parameters import without_sensitive
-from ..service.reasons import Compared
+from ..service.new_states import comparisons_of, new_failures
 from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
@@ -106,9 +107,12 @@ class EffectWaiter(BoundWaiter):
         )
         return replace(described, acceptors=tuple(acceptors))
 
-    def _is_known(self, comparisons: Sequence[Compared]) -> bool:
-        # The data have other acceptors than the waiter of the name has.
-        return isinstance(self._trait.waiter, WaiterDefinition) or super()._is_known(comparisons)
+    @property
+    def new_failures(self) -> frozenset[str]:
+        """Those of the waiter of the name, or of the acceptors that the data have."""
+        if not isinstance(self._trait.waiter, WaiterDefinition) or not botocore_is_newer():
+            return super().new_failures
+        return new_failures(self.definition.name, comparisons_of(self.definition), self.operation)
 
     def _certain(self) -> Collection[int]:
         trait = self._trait

@@ -1,4 +1,4 @@
-"""What errors say of absence, and which member of an answer says that more pages follow."""
+"""The errors that mean absence, and the members that say that more pages follow."""
 
 from __future__ import annotations
 

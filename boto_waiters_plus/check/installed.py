@@ -4,7 +4,7 @@
 |---|---|---|
 | `BotocoreNewWaiter.W` | NOTE | a waiter of botocore, which works by its own acceptors |
 | `BotocoreNewAcceptors.W` | NOTE | acceptors of botocore's waiter; they count, too |
-| `BotocoreNewState.W` | WARNING | a state that says failure, and that no acceptor mentions |
+| `BotocoreNewState.W` | WARNING | a state that looks like a failure; no acceptor mentions it |
 | | NOTE | another state that no acceptor mentions |
 | `BotocoreNewOperation.O` | NOTE | a read operation that nobody has judged |
 | `BotocoreTokenLifetime.O` | WARNING | the documentation no longer says how long a token is known |
@@ -81,7 +81,7 @@ def _news(model: ServiceModel) -> Iterator[ValidationEvent]:
     for operation in unread_reads(model, own.values()):
         text = "the read operation is new: whether waiters from outside may poll it is not judged"
         yield _event(Severity.NOTE, f"BotocoreNewOperation.{operation.name}", operation, text)
-    for shape_id, trait, quoted in lost_evidence(model):
+    for shape_id, trait, quoted, _ in lost_evidence(model):
         if trait == TOKEN_LIFETIME:
             operation = model.operation_model(shape_id.partition("#")[2])
             text = f"the documentation no longer says of its token: {quoted}"
@@ -121,7 +121,11 @@ def _new_states(
         failed = [each for each in left if each in failures]
         others = [each for each in left if each not in failures and is_shipped]
         for severity, states, text in (
-            (Severity.WARNING, failed, "says failure, and no acceptor mentions it: a wait warns"),
+            (
+                Severity.WARNING,
+                failed,
+                "looks like a failure, and no acceptor mentions it: a wait warns",
+            ),
             (Severity.NOTE, others, "is a retry"),
         ):
             for state in states:
@@ -156,7 +160,7 @@ def unread_reads(
     Those are the operations that botocore marks as read-only, and those that a waiter polls.
 
     Args:
-        model: of the service.
+        model: the service.
         botocores: botocore's own waiters.
     """
     polled = {each.operation for each in (*shipped_definitions(_service_id(model)), *botocores)}
@@ -172,20 +176,21 @@ def unread_reads(
 # --- what the documentation says ----------------------------------------------------------------
 
 
-def lost_evidence(model: ServiceModel) -> Iterator[tuple[str, str, str]]:
+def lost_evidence(model: ServiceModel) -> Iterator[tuple[str, str, str, str]]:
     """Yield what `data/` quotes of the documentation of a service that is no longer there.
 
     Yields:
-        The shape, the trait and the quotation.
+        The shape, the trait, the quotation, and the documentation where it should be.
     """
     namespace = aws_namespace(str(model.service_id))
     for shape_id, traits in _quoting().get(namespace, {}).items():
         name = shape_id.partition("#")[2]
         if name in {*model.operation_names, *model.shape_names}:
             for trait, row in traits.items():
+                text = _text_for(model, name, trait, row)
                 for quoted in _quotations(trait, row):
-                    if quoted not in _text_for(model, name, trait, row):
-                        yield shape_id, trait, quoted
+                    if quoted not in text:
+                        yield shape_id, trait, quoted, text
 
 
 def _quotations(trait: str, row: Mapping[str, Any]) -> list[str]:

@@ -1,6 +1,6 @@
 """`boto-wait check`: print the problems of waiter definitions, as text, for GitHub or as SARIF.
 
-With `--installed`, what a botocore that is newer than the shipped definitions has for them.
+With `--installed`, print what a newer botocore has that the shipped definitions do not know.
 
 Exit codes: 0 if no event is as bad as `--fail-on`, 1 if one is, 2 for wrong arguments.
 """
@@ -97,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         for event in shown:
             print(_line(event) if arguments.output == "text" else github_line(event))
     if arguments.installed and botocore_is_older():
-        print("boto-wait check: botocore is older than the definitions", file=sys.stderr)
+        text = "the installed botocore is older than the definitions: nothing is reported"
+        print(f"boto-wait check: {text}", file=sys.stderr)
     print(_summary(events), file=sys.stderr)
     return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else SUCCEEDED
 

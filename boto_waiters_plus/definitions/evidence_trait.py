@@ -72,7 +72,7 @@ def _unread() -> frozenset[tuple[str, str]]:
     """Return the namespaces and names of the waiters in `data/unread.json`."""
     services = json.loads(read_shipped("unread.json") or "{}")
     return frozenset(
-        (aws_namespace(service.replace("-", "")), what.partition(" ")[0])
+        (aws_namespace(service), what.partition(" ")[0])
         for service, kinds in services.items()
         for kind in ("states", "waiters")
         for what in kinds.get(kind, ())

@@ -7,7 +7,7 @@ counts the time of a wait.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -85,16 +85,10 @@ class BoundWaiter:
         """The states that say failure, and that only a newer botocore knows."""
         if not botocore_is_newer():
             return frozenset()
-        from .new_states import comparisons_of, new_failures  # noqa: PLC0415 - see the module
+        from .new_states import comparisons_of, failures_to_warn_of  # noqa: PLC0415 - see the module
 
-        name, comparisons = self.definition.name, comparisons_of(self.definition)
-        found = new_failures(name, comparisons, self.operation)
-        return found if found and self._is_known(comparisons) else frozenset()
-
-    def _is_known(self, comparisons: Sequence[Compared]) -> bool:
-        from .new_states import is_known_waiter  # noqa: PLC0415 - see the module
-
-        return is_known_waiter(self.definition.name, comparisons, self.operation)
+        comparisons = comparisons_of(self.definition)
+        return failures_to_warn_of(self.definition.name, comparisons, self.operation)
 
     @computed_once
     def stock_description(self) -> WaitDescription:

@@ -28,6 +28,15 @@ def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
     ]
 
 
+def failures_to_warn_of(
+    waiter: str, comparisons: Sequence[Compared], operation: OperationModel
+) -> frozenset[str]:
+    """Return the new failures of a waiter that is shipped or botocore's own."""
+    found = new_failures(waiter, comparisons, operation)
+    is_meant = found and is_known_waiter(waiter, comparisons, operation)
+    return found if is_meant else frozenset()
+
+
 def new_failures(
     waiter: str, comparisons: Sequence[Compared], operation: OperationModel
 ) -> frozenset[str]:

@@ -158,10 +158,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     def _with_new_acceptors(
         self, definition: WaiterDefinition, operation: OperationModel
     ) -> WaiterDefinition:
-        """Return a generated waiter with what a newer botocore has added to its own.
-
-        It counts from the day it is released.
-        """
+        """Return a generated waiter with the acceptors that a newer botocore has added."""
         own = botocores_own(self._service, definition.name, operation.name)
         if own is None:
             return definition

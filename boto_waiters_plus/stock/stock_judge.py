@@ -76,14 +76,9 @@ class StockAcceptors:
         """Return the states that say failure, and that only a newer botocore knows."""
         if self.model is None or not botocore_is_newer():
             return frozenset()
-        from ..service.new_states import (  # noqa: PLC0415 - only beside a newer botocore
-            is_known_waiter,
-            new_failures,
-        )
+        from ..service.new_states import failures_to_warn_of  # noqa: PLC0415 - rarely needed
 
-        comparisons = [*filter(None, self.compared)]
-        found = new_failures(waiter, comparisons, self.model)
-        return found if found and is_known_waiter(waiter, comparisons, self.model) else frozenset()
+        return failures_to_warn_of(waiter, [*filter(None, self.compared)], self.model)
 
     @computed_once
     def resource_label(self) -> ResourceLabel | None:

@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 RANDOM: Final = random.SystemRandom()
 
 NEW_FAILURES_TOLD: Final[set[str]] = set()
-"""The warnings of new failure states that the process has given."""
+"""The warnings of new failure states that the process has given: each client has waiters of its
+own, and a process may make many clients."""
 
 _NO_OBSERVERS: Final = Observers()
 _BEGIN: Final = Begin()
@@ -276,8 +277,9 @@ class WaitRun(RunFacts):
         for state in description.new_failures.intersection(
             each for each in states if isinstance(each, str)
         ):
-            text = f"waiter {description.waiter} of {description.service}: no acceptor mentions "
-            text += f"the state {state}: the wait goes on; a newer boto_waiters_plus may know it"
+            text = f"waiter {description.waiter} of {description.service}: the state {state} looks "
+            text += "like a failure, but no acceptor mentions it, and the wait goes on; upgrade "
+            text += "boto_waiters_plus, or add an overlay with an acceptor for it"
             if text not in NEW_FAILURES_TOLD:
                 NEW_FAILURES_TOLD.add(text)
                 warn(text, UserWarning, at=self.caller, is_logged=True)

@@ -1,6 +1,10 @@
 """What the rules for a new botocore decide, and what they leave to a person."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 
 import botocore.session
 import pytest
@@ -10,6 +14,7 @@ from script_modules import ROOT
 
 from boto_waiters_plus.definitions.pollable_list import from_groups
 from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.smithy import WAITABLE
 
 JOB = {"IN_PROGRESS": "retry", "SUCCEEDED": "success", "FAILED": "failure"}
 
@@ -76,6 +81,51 @@ def test_the_end_of_what_can_be_deleted_is_an_error():
 def test_another_time_in_the_same_sentence_is_the_new_lifetime(text, found):
     answer = raise_rules.lifetime_instead("Valid for 24 hours after creation.", text)
     assert (answer and answer[1]) == found
+
+
+@pytest.mark.nightly(subject="catalog")
+@tabled("answers that are refused", "line", "problem")
+def test_an_answer_that_cannot_be_right_is_refused_before_any_is_written(tmp_path, line, problem):
+    import raise_botocore  # noqa: PLC0415 - loads all of the tools
+
+    file = tmp_path / "answers.txt"
+    file.write_text(f"# a comment\n\nread kafka GetCluster: ?\n{line}\n")
+    with pytest.raises(SystemExit, match=f":4: .*{problem}"):
+        raise_botocore.answers_in(file)
+
+
+@pytest.mark.models
+@pytest.mark.nightly(subject="catalog")
+def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
+    for name in ("boto_waiters_plus", "data", "tests/cases", "tools"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    unread = {"kafka": {"reads": {"DescribeSomething": "allow"}}}
+    (tmp_path / "data/unread.json").write_text(json.dumps(unread))
+    (tmp_path / "answers.txt").write_text(
+        "effect kafka RebootBroker: - nobody knows\n"
+        "waiter kafka DescribeCluster: | a cluster | name=ClusterUsable nodel\n"
+        "read kafka ListClusters: - it is a test\n"
+    )
+
+    def run(*words):
+        command = [sys.executable, str(tmp_path / "tools/raise_botocore.py"), "--no-pins", *words]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        subprocess.run(command, env=environment, check=True)
+
+    def read(path):
+        return json.loads((tmp_path / path).read_text(encoding="utf-8"))
+
+    run("--answers", str(tmp_path / "answers.txt"))
+    shape = read("data/kafka.json")["shapes"]["com.amazonaws.kafka#DescribeCluster"]
+    assert "ClusterUsable" in shape["traits"][WAITABLE]
+    assert "ClusterUsable" in read("tests/cases/states/kafka.json")["waiters"]
+    assert read("data/pollable.json")["refused"]["kafka"]["ListClusters"] == "it is a test"
+    assert read("data/no-effect.json")["nobody knows"]["kafka"] == "Reboot Broker"
+    run("--confirm")
+    assert read("data/unread.json") == {}
+    assert "DescribeSomething" in from_groups(read("data/pollable.json")["allowed"]["kafka"])
 
 
 def test_what_is_unread_is_of_what_is_shipped():

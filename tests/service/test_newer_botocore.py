@@ -140,9 +140,9 @@ def test_new_acceptors_of_botocores_waiter_count(newer, answers, recwarn):
 
 
 def test_what_lies_on_the_search_path_adds_nothing_to_a_shipped_waiter(
-    newer, answers, tmp_path, monkeypatch
+    newer, tmp_path, monkeypatch
 ):
-    client = newer("CREATE_FAILED", acceptors=[FAILED])
+    newer("CREATE_FAILED", acceptors=[FAILED])
     monkeypatch.undo()
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
     monkeypatch.setattr(botocore, "__version__", "99.0")
