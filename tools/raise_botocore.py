@@ -16,7 +16,7 @@ line of the answers: the part behind the colon is the person's. The last screen 
 | `read SERVICE OPERATION:` | `allow`, or `- ` and why not, as the end of a sentence |
 | `effect SERVICE OPERATION:` | the name of a waiter, with `PARAMETER=PATH` where the names \
 differ, or `- ` and why nothing follows |
-| `quoted FILE SHAPE:` | none: change the file |
+| `token`, `quoted`, `gone`, `check` | none: they are mended by hand |
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ import effect_reasons
 import observed_states
 import pollable
 from data_rules import check
-from draft_waiters import decisions
+from draft_waiters import Decision, decisions, drafted
 from draft_waiters import write as write_waiters
 from generate_data import main as generate
-from observed_states import models
+from observed_states import enum_at, models
 from raise_news import (
     DATA,
     ROOT,
@@ -63,6 +63,7 @@ from raise_news import (
     read_json,
     tell_of_models,
     tell_of_waiters,
+    what_is_gone,
     write_json,
     write_shapes,
 )
@@ -76,6 +77,11 @@ from boto_waiters_plus.service.installed_botocore import botocore_is_older
 
 REFERENCE: Final = ROOT.parent / "shared/reference/observed-states.json"
 """What was seen of AWS, which is not part of the project."""
+
+KINDS: Final = ("state", "waiter", "read", "effect")
+"""The questions that have an answer here, in the order in which answers are written."""
+
+VERDICTS: Final = ("success", "failure", "retry")
 
 MOST_LINES: Final = 30
 """Of the list at the end: what a screen has, with what stands around it."""
@@ -100,11 +106,13 @@ class Answered(NamedTuple):
 def answers_in(file: Path) -> list[Answered]:
     """Return the answers of a file; one that cannot be right ends the command."""
     found = []
-    for number, row in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        asked, _, given = row.partition(":")
+    for number, row in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), 1):
+        # A state may have a colon.
+        asked, _, given = row.partition(": ")
         if row.startswith("#") or given.strip() in ("", "?"):
             continue
-        kind, service, *names = asked.split() if len(asked.split()) > 2 else ("", "", "")
+        words = asked.split(maxsplit=3 if asked.startswith("state ") else -1)
+        kind, service, *names = words if len(words) > len(("kind", "service")) else ("", "", "")
         line = Answered(kind, service, names, given.strip())
         if problem := _problem_of(line):
             raise SystemExit(f"{file}:{number}: {problem}")
@@ -125,34 +133,59 @@ def _is_judged(service: str, waiter: str, value: str) -> bool:
 
 
 def _problem_of(line: Answered) -> str | None:
-    if line.kind not in ("state", "waiter", "read", "effect"):
+    """Return why an answer cannot be right; None if it can."""
+    if line.kind not in KINDS:
         return f"{line.kind or 'this'} is no question with an answer"
     if line.service not in models():
         return f"no service {line.service}"
     if line.kind == "state":
-        table = STATES / f"{line.service}.json"
-        rows = read_json(table)["waiters"] if table.is_file() else {}
-        is_right = line.names[0] in rows and line.given in ("success", "failure", "retry")
-        return (
-            None if is_right else "a state needs a waiter with a row, and success, failure or retry"
-        )
+        return _problem_of_state(line)
     unknown = {*line.names} - {*models()[line.service].operation_names}
     if unknown:
         return f"{line.service} has no operation {', '.join(sorted(unknown))}"
+    if line.kind == "waiter" and line.reason is None:
+        return _problem_of_draft(line)
     fits = {
-        "waiter": line.given.startswith("| ") and line.given.count("|") > 1,
+        "waiter": True,
         "read": line.given == "allow",
         "effect": all("=" in each for each in line.given.split()[1:]) and line.given[0] != "-",
     }
     return None if line.reason or fits[line.kind] else f"{line.given!r} is no answer for it"
 
 
+def _problem_of_state(line: Answered) -> str | None:
+    table = STATES / f"{line.service}.json"
+    rows = read_json(table)["waiters"] if table.is_file() else {}
+    row = rows.get(line.names[0], {})
+    if len(line.names) == 1 or "values" not in row or line.given not in VERDICTS:
+        return "a state needs a waiter with a row, and success, failure or retry"
+    operation = models()[line.service].operation_model(row["operation"])
+    values = enum_at(operation.output_shape, row["state"])
+    return (
+        f"the model has no state {line.names[1]}"
+        if values and line.names[1] not in values
+        else None
+    )
+
+
+def _problem_of_draft(line: Answered) -> str | None:
+    if not line.given.startswith("| ") or line.given.count("|") == 1:
+        return f"{line.given!r} is no draft: `| noun | members`"
+    try:
+        for _, decision in decisions(f"@{line.service}\n{line.names[-1]} {line.given}\n"):
+            assert isinstance(decision, Decision)
+            list(drafted(decision))
+    except (SystemExit, LookupError) as error:
+        return f"it cannot be drafted: {error}"
+    return None
+
+
 def answer(file: Path) -> None:
     """Write what a person has answered."""
     effects, pollables = read_json(effect_reasons.EFFECTS), read_json(pollable.FILE)
     no_effects = read_json(effect_reasons.FILE)
-    kinds = ("state", "waiter", "read", "effect")
-    for line in sorted(answers_in(file), key=lambda each: kinds.index(each.kind)):
+    unread: Unread = read_json(UNREAD)
+    for line in sorted(answers_in(file), key=lambda each: KINDS.index(each.kind)):
         service, names, reason = line.service, line.names, line.reason
         if line.kind == "state":
             path = STATES / f"{service}.json"
@@ -160,6 +193,7 @@ def answer(file: Path) -> None:
             definition = next(e for e in shipped_definitions(service) if e.name == names[0])
             judge(service, definition, table["waiters"][names[0]], names[1], line.given)
             write_json(path, table, indent=2)
+            unread.get(service, {}).get("states", {}).pop(" ".join(names), None)
         elif line.kind == "waiter":
             # Of a deletion, the read is drafted, and the deletion has the reason.
             operation = names[-1] if reason is None else names[0]
@@ -173,16 +207,26 @@ def answer(file: Path) -> None:
             forget_shipped()
             add_effect(effects, models()[service].operation_model(names[0]), *_trait_for(line))
         else:
-            groups = no_effects.setdefault(reason, {})
-            known = pollable_list.from_groups(groups.get(service, ""))
-            groups[service] = effect_reasons.as_verbs([*known, names[0]])
+            _add_reason(no_effects, reason, service, names[0])
     pollable.FILE.write_text(
         pollable.file_text(pollable.rewritten(pollables, [])), encoding="utf-8"
     )
+    write_json(UNREAD, unread)
     write_json(effect_reasons.FILE, no_effects)
     write_shapes(effect_reasons.EFFECTS, effects)
     effect_reasons.main(["--write"])
     generate([str(DATA)])
+
+
+def _add_reason(reasons: dict[str, Any], reason: str, service: str, name: str) -> None:
+    """Give the reason for a mutation, in place of another."""
+    reasons.setdefault(reason, {})
+    for other, services in reasons.items():
+        known = {*pollable_list.from_groups(services.get(service, ""))} - {name}
+        known |= {name} if other == reason else set()
+        services.pop(service, None)
+        if known:
+            services[service] = effect_reasons.as_verbs([*known])
 
 
 def _trait_for(line: Answered) -> tuple[str, dict[str, Any]]:
@@ -256,16 +300,18 @@ def collect(*, pins: bool) -> News:
         tell_of_waiters(news)
     changed_sentences(news)
     new_values(news, before)
-    set_version(old, new)
-    if pins:
-        subprocess.run([ROOT / "tools/pin.sh"], check=True)  # noqa: S603 - of the project
     regenerate()
     new_waiters(news)
     forget_shipped()
     new_effects(news)
     new_reads(news)
     regenerate()
+    what_is_gone(news)
     set_counts()
+    # At the end: a raise that breaks off begins anew.
+    set_version(old, new)
+    if pins:
+        subprocess.run([ROOT / "tools/pin.sh"], check=True)  # noqa: S603 - of the project
     write_json(UNREAD, dict(sorted(news.unread.items())))
     if REFERENCE.is_file():
         observed_states.main([str(REFERENCE), "--evidence", str(DATA / "evidence.json")])
@@ -310,17 +356,21 @@ def details(news: News) -> Iterator[str]:
 
 def summary(news: News) -> Iterator[str]:
     """Yield the list of what there is to read, at most a screen."""
-    lines = [line if line.startswith("check") else f"{line}: ?" for line, _ in news.questions]
+    lines = [f"{line}: ?" if line.startswith(KINDS) else line for line, _ in news.questions]
     if len(lines) > MOST_LINES:
         counts = Counter(tuple(line.split()[:2]) for line in lines)
         lines = [f"{kind} {service}: {count}" for (kind, service), count in counts.items()]
+    if len(lines) > MOST_LINES:
+        kinds = Counter(line.split()[0] for line, _ in news.questions)
+        lines = [f"{kind}: {count}" for kind, count in kinds.items()]
     yield f"{len(news.questions)} to answer, since no rule does:" if lines else "Nothing to answer."
     yield from _wrapped(lines)
     kinds = Counter(k for of in news.unread.values() for k, rows in of.items() for _ in rows)
     if kinds:
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        text = f"Written by rule and unread: {counts}, of {', '.join(sorted(news.unread))}."
-        yield from textwrap.wrap(text, 110)
+        written = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        services = ", ".join(sorted(news.unread))
+        text = f"Written by rule and unread: {written}, of {services}."
+        yield from textwrap.wrap(text, 110, max_lines=8, placeholder=" ...")
 
 
 def _wrapped(lines: list[str]) -> Iterator[str]:
@@ -335,21 +385,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--list", action="store_true", help="write nothing")
-    parser.add_argument("--answers", type=Path, metavar="FILE", help="write the answers of a file")
-    parser.add_argument("--confirm", nargs="*", metavar="SERVICE", help="what is unread was read")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true", help="write nothing")
+    instead.add_argument("--answers", type=Path, metavar="FILE", help="write the answers of a file")
+    instead.add_argument("--confirm", nargs="*", metavar="SERVICE", help="what is unread was read")
     parser.add_argument("--no-pins", dest="pins", action="store_false", help="leave the pins")
     parser.add_argument("--ask-in", type=Path, metavar="FILE", help="write the questions to a file")
     parser.add_argument("--list-in", type=Path, metavar="FILE", help="write the list to a file")
     options = parser.parse_args(arguments)
+    if problem := _problem_with(options):
+        parser.error(problem)
     if options.confirm is not None:
         confirm(options.confirm)
-        return
-    if botocore_is_older():
-        parser.error(f"data/ was written from {shipped.WRITTEN_FOR}, which is newer")
-    if options.list:
+    elif options.list:
         list_only(options)
-        return
+    else:
+        _raise(options)
+
+
+def _problem_with(options: argparse.Namespace) -> str | None:
+    unknown = {*(options.confirm or ())} - read_json(UNREAD).keys()
+    if unknown:
+        return f"nothing is unread of {', '.join(sorted(unknown))}"
+    if botocore_is_older():
+        return f"data/ was written from {shipped.WRITTEN_FOR}, which is newer"
+    if options.answers is None:
+        return None
+    if not options.answers.is_file():
+        return f"no file {options.answers}"
+    is_raised = botocore.__version__ == shipped.WRITTEN_FOR
+    return None if is_raised else f"data/ is not that of botocore {botocore.__version__} yet"
+
+
+def _raise(options: argparse.Namespace) -> None:
+    """Raise, or write the answers; print all that is new and what there is to read."""
     # What the other tools print is no news.
     with contextlib.redirect_stdout(sys.stderr):
         if options.answers is not None:
@@ -366,12 +435,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.list_in is not None:
         options.list_in.write_text("\n".join(listed) + "\n", encoding="utf-8")
     if options.ask_in is not None and options.answers is None:
-        if options.ask_in.is_file():
-            # It may have answers.
-            options.ask_in.replace(options.ask_in.with_suffix(".old.txt"))
-        questions = (f"# {sentence}\n{line}: ?\n" for line, sentence in news.questions)
-        options.ask_in.write_text("\n".join(questions), encoding="utf-8")
+        _write_questions(news, options.ask_in)
         print(f"Answer in {options.ask_in}, then --answers {options.ask_in}; --confirm the rest.")
+
+
+def _write_questions(news: News, file: Path) -> None:
+    if file.is_file():
+        # It may have answers.
+        file.replace(file.with_suffix(".old.txt"))
+    # What has no answer here is mended by hand.
+    questions = (
+        f"# {sentence}\n{line}: ?\n" if line.startswith(KINDS) else f"# {line}: {sentence}\n"
+        for line, sentence in news.questions
+    )
+    file.write_text("\n".join(questions), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from raise_rules import (
     deletion_for,
     effect_for,
     lifetime_instead,
+    lifetime_told,
     may_be_polled,
     nearest_sentence,
     noun_of,
@@ -46,22 +47,26 @@ from boto_waiters_plus.check.installed import (
     unread_reads,
 )
 from boto_waiters_plus.definitions import effect_trait, idempotency_traits, pollable_list, shipped
+from boto_waiters_plus.definitions.explains_trait import EXPLAINS
 from boto_waiters_plus.definitions.idempotency_traits import TOKEN_LIFETIME
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.definitions.state_words import documented_states
-from boto_waiters_plus.engine.acceptors import OutputMatcher
+from boto_waiters_plus.engine.acceptors import OutputMatcher, PathComparator
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
 from boto_waiters_plus.service.new_states import comparisons_of, mentions, new_states
 from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
-from boto_waiters_plus.service.tokens import token_member
+from boto_waiters_plus.service.state_member import is_plain
+from boto_waiters_plus.service.tokens import shape_id_of, token_member
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DATA: Final = ROOT / "data"
 STATES: Final = ROOT / "tests/cases/states"
 UNREAD: Final = DATA / "unread.json"
+
+_TOKEN: Final = re.compile(r"(?i)(client|creator|idempotency|request)*(token|requestid|reference)")
 
 MOST_OF_A_SENTENCE: Final = 220
 """Characters."""
@@ -105,18 +110,49 @@ def tell_of_models(news: News, old: dict[str, ServiceModel]) -> None:
     """Note services, operations, tokens and waiters that the models of an older botocore lack."""
     for service, model in sorted(models().items()):
         before = old.get(service)
+        earlier = {*before.operation_names} if before is not None else set[str]()
         if before is None:
             news.tell(service, "new", f"a service of {len(model.operation_names)} operations")
-            continue
-        for name in sorted({*model.operation_names} - {*before.operation_names}):
+        for name in sorted({*model.operation_names} - earlier):
             token = token_member(model.operation_model(name))
-            news.tell(service, "new operations", f"{name} (token {token.name})" if token else name)
+            if before is not None:
+                text = f"{name} (token {token.name})" if token else name
+                news.tell(service, "new operations", text)
+            _judge_token(news, service, model.operation_model(name))
+        if before is None:
+            continue
         for name in sorted({*model.operation_names} & {*before.operation_names}):
             marked = {*model.operation_model(name).idempotent_members}
             for member in sorted(marked - {*before.operation_model(name).idempotent_members}):
                 news.tell(service, "new tokens, which botocore marks", f"{member} of {name}")
+                _judge_token(news, service, model.operation_model(name))
         for name in sorted({*before.operation_names} - {*model.operation_names}):
             news.tell(service, "operations that are gone", name)
+    for service in sorted(old.keys() - models().keys()):
+        news.tell(service, "gone", "the service")
+
+
+def _judge_token(news: News, service: str, operation: OperationModel) -> None:
+    """Write the documented lifetime of a new token; ask about one that botocore does not mark."""
+    known = token_member(operation)
+    for name, member in getattr(operation.input_shape, "members", {}).items():
+        text = plain_text(member)
+        is_new = known is not None and known.path == (name,) and known.lifetime is None
+        if known is None and _TOKEN.fullmatch(name) and "idempot" in text.lower():
+            news.ask(f"token {service} {operation.name} {name}", text)
+        elif is_new and (found := lifetime_told(text)):
+            sentence, seconds = found
+            rule = f"its documentation: {sentence}"
+            news.write(service, "lifetimes", operation.name, f"{seconds} s", rule)
+            _write_lifetime(operation, sentence, seconds)
+
+
+def _write_lifetime(operation: OperationModel, sentence: str, seconds: int) -> None:
+    file = DATA / idempotency_traits.IDEMPOTENCY_FILE
+    document = read_json(file)
+    shape = document["shapes"].setdefault(shape_id_of(operation), {"type": "apply", "traits": {}})
+    shape["traits"][TOKEN_LIFETIME] = {"seconds": seconds, "evidence": sentence}
+    write_shapes(file, document)
 
 
 def tell_of_waiters(news: News) -> None:
@@ -146,16 +182,22 @@ def new_values(news: News, old: dict[str, ServiceModel]) -> None:
         model = models().get(service)
         path = STATES / f"{service}.json"
         rows = read_json(path)["waiters"] if path.is_file() else {}
-        for definition in shipped_definitions(service) if model else ():
+        if model is None:
+            continue
+        for definition in shipped_definitions(service):
             if definition.operation not in model.operation_names:
                 news.tell(service, "waiters whose operation is gone", definition.name)
             elif GENERATED in definition.tags:
                 _new_values_of_generated(news, service, model, definition, rows)
-            elif "state" in rows.get(definition.name, {}):
+            elif "state" not in rows.get(definition.name, {}):
+                operation = model.operation_model(definition.operation)
+                _tell_of_others(news, service, definition, operation, ())
+            else:
                 operation = model.operation_model(definition.operation)
                 before = old.get(service)
                 values = _values_at(news, operation, before, rows[definition.name], definition.name)
                 _judge_values(news, service, definition, rows[definition.name], values)
+                _tell_of_others(news, service, definition, operation, values)
         if rows != (read_json(path)["waiters"] if rows else rows):
             write_json(path, {**read_json(path), "waiters": rows}, indent=2)
 
@@ -176,14 +218,18 @@ def _new_values_of_generated(
     outputs = [each for each in own.acceptors if isinstance(each.matcher, OutputMatcher)]
     known = {each.matcher.matcher.expected: each.state.value for each in outputs}
     # A correction compares what the first acceptor does.
-    is_plain = len({each.matcher.matcher.path for each in outputs}) == 1
+    matchers = [each.matcher.matcher for each in outputs]
+    paths = {each.path for each in matchers}
+    path = paths.pop() if len(paths) == 1 else ""
+    is_text = all(each.comparator is not PathComparator.BOOLEAN_EQUALS for each in matchers)
+    compared = enum_at(operation.output_shape, path) if is_plain(path) and is_text else ()
     for values in new_states(comparisons_of(definition), operation).values():
         for value in values:
             answer = verdict_on(name, value, known)
             if value in known or mentions(comparisons_of(own), value):
                 verdict = known.get(value, "decided")
                 news.tell(service, f"state {value}: {verdict}, by botocore's acceptor", name)
-            elif is_plain and answer is not None and answer.text == "failure":
+            elif value in compared and answer is not None and answer.text == "failure":
                 verdict = answer.text
                 _correct(str(model.service_id), name, value)
                 news.write(service, "states", f"{name} {value}", verdict, answer.rule)
@@ -219,6 +265,22 @@ def _values_at(
     return tuple(sorted(tells - told))
 
 
+def _tell_of_others(
+    news: News,
+    service: str,
+    definition: WaiterDefinition,
+    operation: OperationModel,
+    values: tuple[str, ...],
+) -> None:
+    """Note the new values of other states that a waiter reads; the checker warns of failures."""
+    comparisons = comparisons_of(definition)
+    for enum, new in new_states(comparisons, operation).items():
+        for value in new:
+            if value not in values and not mentions(comparisons, value):
+                fate = f"new values of another state that a waiter reads, a retry: {enum}"
+                news.tell(service, fate, f"{definition.name} {value}")
+
+
 def _judge_values(
     news: News,
     service: str,
@@ -246,10 +308,22 @@ def judge(
 ) -> None:
     """Write the verdict on a state of a curated waiter: into its row, and as an acceptor."""
     row["values"][value] = verdict
-    if verdict == "retry" or mentions(comparisons_of(definition), value):
-        return
     path = row["state"]
     operation = models()[service].operation_model(definition.operation)
+    file = DATA / f"{service}.json"
+    document = read_json(file)
+    shape = document["shapes"][f"{aws_namespace(models()[service].service_id)}#{operation.name}"]
+    acceptors = shape["traits"][WAITABLE][definition.name]["acceptors"]
+    # An answer takes the place of a rule's.
+    acceptors[:] = [
+        each
+        for each in acceptors
+        if each["matcher"].get("output", {}).get("expected") != value or each["state"] == verdict
+    ]
+    is_there = any(each["matcher"].get("output", {}).get("expected") == value for each in acceptors)
+    if verdict == "retry" or is_there:
+        file.write_text(file_text(document), encoding="utf-8")
+        return
     given = [value]
     is_success = verdict == "success"
     [acceptor, *_] = state_acceptors(
@@ -263,10 +337,6 @@ def judge(
     reason = reason_beside(operation.output_shape, path)
     if reason is not None and not is_success:
         body["message"] = reason.replace(EXPECTED, value)
-    file = DATA / f"{service}.json"
-    document = read_json(file)
-    shape = document["shapes"][f"{aws_namespace(models()[service].service_id)}#{operation.name}"]
-    acceptors = shape["traits"][WAITABLE][definition.name]["acceptors"]
     # Before those for errors.
     place = next((i for i, a in enumerate(acceptors) if "errorType" in a["matcher"]), None)
     acceptors.insert(len(acceptors) if place is None else place, body)
@@ -281,6 +351,43 @@ def _correct(service_id: str, name: str, value: str) -> None:
     row["failures"] = [*row.get("failures", ()), value]
     rows = {service: dict(sorted(rows[service].items())) for service in sorted(rows)}
     write_json(CORRECTIONS_FILE, rows)
+
+
+def what_is_gone(news: News) -> None:
+    """Ask about what `data/` has and the models lack."""
+    names = {s: {each.name for each in shipped_definitions(s)} for s in shipped_services()}
+    by_namespace = {aws_namespace(str(m.service_id)): s for s, m in models().items()}
+    for shape_id, shape in read_json(effect_reasons.EFFECTS)["shapes"].items():
+        namespace, _, operation = shape_id.partition("#")
+        service = by_namespace.get(namespace, namespace)
+        known = models()[service].operation_names if service in models() else ()
+        for effect, trait in shape["traits"][effect_trait.EFFECT].items():
+            waiter = None if "acceptors" in trait else trait.get("waiter", effect)
+            if operation not in known or (waiter and waiter not in names.get(service, ())):
+                news.ask(f"gone {service} {operation}", f"data/effects.json has {effect} after it")
+    for service, definitions in names.items():
+        own = (
+            {e.name for e in botocores_definitions(models()[service])}
+            if service in models()
+            else ()
+        )
+        for each in shipped_definitions(service):
+            if service not in models() or each.operation not in models()[service].operation_names:
+                news.ask(f"gone {service} {each.operation}", f"{each.name} polls it")
+            elif GENERATED in each.tags and each.name not in own:
+                news.ask(f"gone {service} {each.name}", "botocore no longer has the waiter")
+        path = STATES / f"{service}.json"
+        for name, row in (read_json(path)["waiters"] if path.is_file() else {}).items():
+            if service in models() and name in definitions and "state" in row:
+                _ask_of_gone_values(news, service, name, row)
+
+
+def _ask_of_gone_values(news: News, service: str, name: str, row: dict[str, Any]) -> None:
+    if row["operation"] in models()[service].operation_names:
+        output = models()[service].operation_model(row["operation"]).output_shape
+        values = enum_at(output, row["state"])
+        for value in {*row["values"]} - {*values, *row.get("unmodelled", ())} if values else ():
+            news.ask(f"gone {service} {name} {value}", "the model no longer has the state")
 
 
 def new_reads(news: News) -> None:
@@ -396,23 +503,20 @@ def add_effect(
 
 def changed_sentences(news: News) -> None:
     """Find what `data/` quotes and the documentation no longer says."""
-    file = DATA / idempotency_traits.IDEMPOTENCY_FILE
-    document = read_json(file)
     for service, model in sorted(models().items()):
         for shape_id, trait, quoted, text in lost_evidence(model):
             name = shape_id.partition("#")[2]
             found = lifetime_instead(quoted, text) if trait == TOKEN_LIFETIME else None
             if found is None:
                 near = nearest_sentence(quoted, text) or "nothing is like it"
-                kind = "explains.json" if trait.endswith("explains") else file.name
+                is_cause = trait == EXPLAINS
+                kind = "explains.json" if is_cause else idempotency_traits.IDEMPOTENCY_FILE
                 news.ask(f"quoted {service} {kind} {name}", f"{quoted!r}; now {near!r}")
                 continue
             sentence, seconds = found
             rule = f"now: {sentence!r}; before: {quoted!r}"
             news.write(service, "lifetimes", name, f"{seconds} s", rule)
-            row = document["shapes"][shape_id]["traits"][TOKEN_LIFETIME]
-            row.update(seconds=seconds, evidence=sentence)
-    file.write_text(file_text(document), encoding="utf-8")
+            _write_lifetime(model.operation_model(name), sentence, seconds)
 
 
 def sentence_about(operation: OperationModel, path: str, value: str) -> str:

@@ -29,6 +29,7 @@ from boto_waiters_plus.definitions.state_words import (
     is_underway,
     means_absence,
     means_gone,
+    says_failure,
     sort_states,
     state_words,
 )
@@ -36,6 +37,7 @@ from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 
 _BEGINNINGS: Final = ("Create", "Import", "Register", "Start")
+_STARTS: Final = (*_BEGINNINGS, "Run", "Submit", "Update")
 _ENDINGS_OF_CALLS: Final = ("Delete", "Deregister", "Terminate")
 _SETTLE: Final = 60
 """Seconds, as in most effects."""
@@ -45,7 +47,11 @@ _BACKWARDS: Final = listed(
     "ARCHIV CANCEL DEACTIV DEALLOC DEPROVISION DETACH DISABL DISASSOC DISSOC EXPIR OFFBOARD PAUS "
     "REJECT RELEAS REMOV RESIGN REVOK ROLL SHUT SKIP STOP SUSPEND UNASSIGN UNSUBSCRI"
 )
-_UNCLEAR: Final = listed("FAILING INACTIVE NOT PARTIAL PARTIALLY RESPONDING")
+_UNCLEAR: Final = listed(
+    "ABSENT AFTER DESTROYED ERASED FAILING FROM GONE INACTIVE LONGER MISSING NEVER NO NONE NOT "
+    "PARTIAL PARTIALLY PROTECTED RESPONDING RETRYABLE WITH WITHOUT"
+)
+_OF_DELETIONS: Final = listed("COMPLETE COMPLETED IN PENDING PROGRESS REQUESTED SCHEDULED STARTED")
 _IN_PROGRESS: Final = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 _READING: Final = re.compile(
@@ -54,12 +60,15 @@ _READING: Final = re.compile(
 )
 _ALARMING: Final = re.compile(
     r"(?i)\b(bill(ed|ing)|charge[sd]?|consum\w+|costs?|credentials?|creates?|deletes?|marks?|mint\w*"
-    r"|one-time|passwords?|pre-?signed|pric\w+|secrets?|sends?|starts?|tokens?|updates?|urls?)\b"
+    r"|next|one-time|passwords?|pre-?signed|pric\w+|quer(y|ies)|secrets?|sends?|starts?|tokens?|updates?|urls?)\b"
 )
 
 _ENDS: Final = ("Status", "State")
 
-_DURATION: Final = re.compile(r"\b(\d+|an?|one) (second|minute|hour|day|year)s?\b", re.IGNORECASE)
+# A second request is no time.
+_DURATION: Final = re.compile(
+    r"\b(\d+|(?:an?|one)(?! second)) (second|minute|hour|day|year)s?\b", re.IGNORECASE
+)
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "year": 31_536_000}
 _SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
 
@@ -85,19 +94,19 @@ def verdict_on(waiter: str, value: str, known: Mapping[str, str]) -> Answer | No
         known: what the other states are for it.
     """
     words = state_words(value)
-    if words <= {word.upper() for word in words_of(waiter)} or words & _UNCLEAR:
+    is_named = words <= {word.upper() for word in words_of(waiter)}
+    if is_named or words & _UNCLEAR or (_ends(value) and not _goes(value)):
         return None
     fails, goes = bool(words & FAILED_WORDS), _goes(value)
     if means_gone(waiter):
         ends = any(word.startswith(tuple(ENDINGS)) for word in words)
         if fails and ends:
-            return Answer("failure", "the deletion failed")
+            return Answer("failure", "the deletion failed") if _just_fails(value) else None
         is_end = not is_underway(words) and (ends or _is_backwards(value))
         if words <= FAILED_WORDS or is_end:
             return None
         return Answer("retry", "what is not gone can be deleted, whatever its state")
-    follows = is_underway(words) and words_of(value)[-1].upper() not in FAILED_WORDS
-    if fails and (follows or _is_backwards(value) or _is_anothers(waiter, value)):
+    if fails and (not _just_fails(value) or _is_backwards(value) or _is_anothers(waiter, value)):
         return None
     if fails or goes:
         rule = "says failure" if fails else "is being deleted, or is gone"
@@ -124,8 +133,19 @@ def _beside(rule: str, alike: Sequence[str]) -> str:
     return f"{rule}, as {len(alike)} known" if alike else rule
 
 
-def _goes(value: str) -> bool:
+def _ends(value: str) -> bool:
     return any(word.startswith(_DELETION) for word in state_words(value))
+
+
+def _goes(value: str) -> bool:
+    """Whether a state is of a deletion, and of nothing else."""
+    others = {word for word in state_words(value) if not word.startswith(_DELETION)}
+    return _ends(value) and others <= _OF_DELETIONS | FAILED_WORDS
+
+
+def _just_fails(value: str) -> bool:
+    """Whether a state is a failure, and the last word says so."""
+    return says_failure(value) and words_of(value)[-1].upper() in FAILED_WORDS
 
 
 def _is_on_its_way(value: str) -> bool:
@@ -160,6 +180,12 @@ def waiter_for(operation: OperationModel) -> tuple[Decision, str] | None:
     sorted_states = sort_states(values)
     left = [v for v in sorted_states.passing if not _passes(v)]
     name = operation.name
+    # What is at rest without being wanted is a person's to judge.
+    if not all(_just_fails(each) or _goes(each) for each in sorted_states.failure):
+        return None
+    begun = _resource(operation)
+    if _ends(operation.name) or not _calls(operation) & {f"{verb}{begun}" for verb in _STARTS}:
+        return None
     is_own = re.fullmatch(r"(?i)(status|state)", path.rpartition(".")[2]) or path in _own(operation)
     is_plain = len(sorted_states.success) == 1 and sorted_states.failure and not left and is_own
     if not is_plain or len(gone_errors(operation)) > 1 or not name.startswith(("Get", "Describe")):
@@ -187,6 +213,10 @@ def deletion_for(
     members = {"only": "", "name": f"{_resource(operation)}Deleted"}
     rule = f"it can be deleted, and {errors[0]} says that it is gone"
     return Decision(operation, noun, members), rule
+
+
+def _calls(operation: OperationModel) -> set[str]:
+    return {*operation.service_model.operation_names}
 
 
 def _passes(value: str) -> bool:
@@ -219,7 +249,10 @@ def _resource(operation: OperationModel) -> str:
 def may_be_polled(operation: OperationModel, text: str) -> bool:
     """Return whether the documentation of a read operation says that it does nothing else."""
     first = _SENTENCE.split(text)[0]
-    return bool(_READING.match(first)) and not _ALARMING.search(f"{operation.name} {text}")
+    reads = verb_of(operation.name) in ("Describe", "Get", "List")
+    return (
+        reads and bool(_READING.match(first)) and not _ALARMING.search(f"{operation.name} {text}")
+    )
 
 
 # --- a new mutation -----------------------------------------------------------------------------
@@ -310,15 +343,24 @@ def _noun(operation: OperationModel) -> tuple[str, ...]:
 # --- a changed sentence -------------------------------------------------------------------------
 
 
+def lifetime_told(text: str) -> tuple[str, int] | None:
+    """Return the only sentence of a token's documentation that says a time, and the seconds."""
+    sentences = [each for each in _SENTENCE.split(text) if _DURATION.search(each)]
+    times = [time for each in sentences for time in _DURATION.findall(each)]
+    return (sentences[0], _seconds(*times[0])) if len(times) == 1 else None
+
+
 def lifetime_instead(quoted: str, text: str) -> tuple[str, int] | None:
     """Return the sentence that says another time than a quoted one, and the seconds."""
     for sentence in _SENTENCE.split(text):
         times = _DURATION.findall(sentence)
         if len(times) == 1 and _DURATION.sub("", sentence) == _DURATION.sub("", quoted):
-            number, unit = times[0]
-            count = int(number) if number.isdigit() else 1
-            return sentence, count * _SECONDS[unit.lower()]
+            return sentence, _seconds(*times[0])
     return None
+
+
+def _seconds(number: str, unit: str) -> int:
+    return (int(number) if number.isdigit() else 1) * _SECONDS[unit.lower()]
 
 
 def nearest_sentence(quoted: str, text: str) -> str:
