@@ -12,7 +12,7 @@ import sys
 import tempfile
 import textwrap
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -308,38 +308,30 @@ def judge(
 ) -> None:
     """Write the verdict on a state of a curated waiter: into its row, and as an acceptor."""
     row["values"][value] = verdict
-    path = row["state"]
-    operation = models()[service].operation_model(definition.operation)
+    path, model = row["state"], models()[service]
+    operation = model.operation_model(definition.operation)
     file = DATA / f"{service}.json"
     document = read_json(file)
-    shape = document["shapes"][f"{aws_namespace(models()[service].service_id)}#{operation.name}"]
+    shape = document["shapes"][f"{aws_namespace(str(model.service_id))}#{operation.name}"]
     acceptors = shape["traits"][WAITABLE][definition.name]["acceptors"]
+    by_verdict = {
+        name: next(state_acceptors(path, *of, every=True, is_list="[]" in path)).to_json()
+        for name, of in (("success", ((value,), ())), ("failure", ((), (value,))))
+    }
     # An answer takes the place of a rule's.
-    acceptors[:] = [
-        each
-        for each in acceptors
-        if each["matcher"].get("output", {}).get("expected") != value or each["state"] == verdict
-    ]
-    is_there = any(each["matcher"].get("output", {}).get("expected") == value for each in acceptors)
-    if verdict == "retry" or is_there:
-        file.write_text(file_text(document), encoding="utf-8")
-        return
-    given = [value]
-    is_success = verdict == "success"
-    [acceptor, *_] = state_acceptors(
-        path,
-        given if is_success else (),
-        () if is_success else given,
-        every=True,
-        is_list="[]" in path,
-    )
-    body = acceptor.to_json()
-    reason = reason_beside(operation.output_shape, path)
-    if reason is not None and not is_success:
-        body["message"] = reason.replace(EXPECTED, value)
-    # Before those for errors.
-    place = next((i for i, a in enumerate(acceptors) if "errorType" in a["matcher"]), None)
-    acceptors.insert(len(acceptors) if place is None else place, body)
+    matchers = [each["matcher"] for each in by_verdict.values()]
+    acceptors[:] = [each for each in acceptors if each["matcher"] not in matchers]
+    others = [each for each in definition.acceptors if each.to_json()["matcher"] not in matchers]
+    left = replace(definition, acceptors=tuple(others))
+    is_mentioned = mentions(comparisons_of(left), value)
+    if verdict != "retry" and not is_mentioned:
+        body = by_verdict[verdict]
+        reason = reason_beside(operation.output_shape, path)
+        if reason is not None and verdict == "failure":
+            body["message"] = reason.replace(EXPECTED, value)
+        # Before those for errors.
+        errors = (i for i, each in enumerate(acceptors) if "errorType" in each["matcher"])
+        acceptors.insert(next(errors, len(acceptors)), body)
     file.write_text(file_text(document), encoding="utf-8")
 
 

@@ -101,6 +101,10 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
+    effects = json.loads((tmp_path / "data/effects.json").read_text(encoding="utf-8"))
+    kept = effects["shapes"]["com.amazonaws.kafka#CreateReplicator"]
+    effects["shapes"]["com.amazonaws.kafka#NoSuchCall"] = kept
+    (tmp_path / "data/effects.json").write_text(json.dumps(effects), encoding="utf-8")
     unread = {"kafka": {"reads": {"DescribeSomething": "allow"}}}
     (tmp_path / "data/unread.json").write_text(json.dumps(unread))
     (tmp_path / "answers.txt").write_text(
@@ -117,7 +121,8 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     def read(path):
         return json.loads((tmp_path / path).read_text(encoding="utf-8"))
 
-    run("--answers", str(tmp_path / "answers.txt"))
+    run("--answers", str(tmp_path / "answers.txt"), "--list-in", str(tmp_path / "list.txt"))
+    assert "gone kafka NoSuchCall" in (tmp_path / "list.txt").read_text(encoding="utf-8")
     shape = read("data/kafka.json")["shapes"]["com.amazonaws.kafka#DescribeCluster"]
     assert "ClusterUsable" in shape["traits"][WAITABLE]
     assert "ClusterUsable" in read("tests/cases/states/kafka.json")["waiters"]
