@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from model_states import IN_PROGRESS
 from observed_states import models
 
 from boto_waiters_plus.definitions.effect_trait import EFFECT
@@ -83,8 +84,6 @@ _COMMON = re.compile(
     r"\w*token|description|status|type|region|catalogid|callas|accountid|include\w*)s?$"
 )
 """Members that name no resource."""
-
-_IN_PROGRESS = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 
 class Mutation(NamedTuple):
@@ -159,7 +158,7 @@ def _values(shape: Shape) -> Iterator[str]:
     elif shape.type_name == "string":
         for value in shape.metadata.get("enum", [""]):
             words = state_words(value)
-            if not value or is_underway(words) or words & _IN_PROGRESS:
+            if not value or is_underway(words) or words & IN_PROGRESS:
                 yield value
 
 

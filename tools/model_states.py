@@ -42,7 +42,7 @@ REASONS = Path(__file__).resolve().parents[1] / "data/no-waiter.json"
 _STARTS = (["Get"], ["Describe"], ["Batch", "Get"], ["Batch", "Describe"])
 _WAITERS = re.compile(r"\b((?:[A-Z]\w*[a-z][A-Z]\w+ and )?[A-Z]\w*[a-z][A-Z]\w+) waits?\b")
 _DELETIONS = ("Delete", "BatchDelete", "Deregister", "Disassociate", "Remove", "Terminate")
-_IN_PROGRESS = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
+IN_PROGRESS = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 
 class StateOperation(NamedTuple):
@@ -96,7 +96,7 @@ def passing_states(operation: OperationModel) -> Iterator[tuple[str, tuple[str, 
 
 
 def _pass(values: Sequence[str]) -> bool:
-    passing = [v for v in values if is_underway(words := state_words(v)) or words & _IN_PROGRESS]
+    passing = [v for v in values if is_underway(words := state_words(v)) or words & IN_PROGRESS]
     return 0 < len(passing) < len(values)
 
 

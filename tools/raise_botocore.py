@@ -329,7 +329,7 @@ def regenerate() -> None:
 
 
 def list_only(options: argparse.Namespace) -> None:
-    """Raise a copy of the project that nobody keeps."""
+    """Raise a copy of the project, which is thrown away."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("README.md", "pyproject.toml"):
             shutil.copy(ROOT / name, folder)

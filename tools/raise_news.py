@@ -383,7 +383,7 @@ def _ask_of_gone_values(news: News, service: str, name: str, row: dict[str, Any]
 
 
 def new_reads(news: News) -> None:
-    """Judge the read operations that nobody has read."""
+    """Judge the read operations that are in no list yet."""
     for service, model in sorted(models().items()):
         for operation in unread_reads(model, botocores_definitions(model)):
             name, text = operation.name, plain_text(operation)

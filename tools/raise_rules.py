@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from botocore.model import OperationModel, ServiceModel
 from draft_waiters import Decision
-from model_states import gone_errors, passing_states
+from model_states import IN_PROGRESS, gone_errors, passing_states
 
 from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.definitions.operation_names import (
@@ -52,7 +52,6 @@ _UNCLEAR: Final = listed(
     "PARTIAL PARTIALLY PROTECTED RESPONDING RETRYABLE WITH WITHOUT"
 )
 _OF_DELETIONS: Final = listed("COMPLETE COMPLETED IN PENDING PROGRESS REQUESTED SCHEDULED STARTED")
-_IN_PROGRESS: Final = listed("INITIATED QUEUED RUNNING STARTED SUBMITTED WAITING")
 
 _READING: Final = re.compile(
     r"(Use \w+ to )?(count|describe|get|list|look|read|retrieve|return|search|show|view)(e?s)?\b",
@@ -221,7 +220,7 @@ def _calls(operation: OperationModel) -> set[str]:
 
 def _passes(value: str) -> bool:
     words = state_words(value)
-    return is_underway(words) or bool(words & _IN_PROGRESS)
+    return is_underway(words) or bool(words & IN_PROGRESS)
 
 
 def _own(operation: OperationModel) -> tuple[str, ...]:

@@ -28,9 +28,7 @@ from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
-from ..service.installed_botocore import botocore_is_newer
 from ..service.json_parameters import without_sensitive
-from ..service.new_states import comparisons_of, new_failures
 from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
@@ -80,14 +78,14 @@ class EffectWaiter(BoundWaiter):
     def __init__(self, found: BoundWaiter, trait: EffectTrait) -> None:
         super().__init__(found.definition, found.operation)
         self._trait = trait
+        self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
 
     @computed_once
     def description(self) -> WaitDescription:
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
         trait = self._trait
-        described = WaitDescription.of(self.definition, self.service_name)
-        description = replace(described, new_failures=self.new_failures)
+        description = WaitDescription.of(self.definition, self.service_name, self.new_failures)
         if trait.basis is None:
             return description
         bases = (
@@ -106,13 +104,6 @@ class EffectWaiter(BoundWaiter):
             )
         )
         return replace(described, acceptors=tuple(acceptors))
-
-    @property
-    def new_failures(self) -> frozenset[str]:
-        """Those of the waiter of the name, or of the acceptors that the data have."""
-        if not isinstance(self._trait.waiter, WaiterDefinition) or not botocore_is_newer():
-            return super().new_failures
-        return new_failures(self.definition.name, comparisons_of(self.definition), self.operation)
 
     def _certain(self) -> Collection[int]:
         trait = self._trait

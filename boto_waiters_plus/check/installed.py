@@ -6,7 +6,7 @@
 | `BotocoreNewAcceptors.W` | NOTE | acceptors of botocore's waiter; they count, too |
 | `BotocoreNewState.W` | WARNING | a state that looks like a failure; no acceptor mentions it |
 | | NOTE | another state that no acceptor mentions |
-| `BotocoreNewOperation.O` | NOTE | a read operation that nobody has judged |
+| `BotocoreNewOperation.O` | NOTE | a read operation that `data/pollable.json` lacks |
 | `BotocoreTokenLifetime.O` | WARNING | the documentation no longer says how long a token is known |
 | `BotocoreUnknownForm` | WARNING | botocore's waiters of a service have a form that is not known |
 """
@@ -58,10 +58,13 @@ def check_installed(service: str | None = None) -> list[ValidationEvent]:
         botocore.exceptions.UnknownServiceError: botocore has no service of that name.
     """
     loader = botocores_loader()
-    all_names = loader.list_available_services("service-2") if botocore_is_newer() else []
-    names = all_names if service is None else [service]
-    models = [ServiceModel(loader.load_service_model(each, "service-2"), each) for each in names]
-    return [event for model in models if all_names for event in _news(model)]
+    if service is not None:
+        loader.load_service_model(service, "service-2")  # it exists
+    if not botocore_is_newer():
+        return []
+    names = loader.list_available_services("service-2") if service is None else [service]
+    models = (ServiceModel(loader.load_service_model(each, "service-2"), each) for each in names)
+    return [event for model in models for event in _news(model)]
 
 
 def _news(model: ServiceModel) -> Iterator[ValidationEvent]:

@@ -29,7 +29,12 @@ class WaitDescription:
     """The warnings that a wait has given, and no other of the waiter has to give again."""
 
     @classmethod
-    def of(cls, definition: WaiterDefinition, service: str | None = None) -> WaitDescription:
+    def of(
+        cls,
+        definition: WaiterDefinition,
+        service: str | None = None,
+        new_failures: frozenset[str] = frozenset(),
+    ) -> WaitDescription:
         """Return the description of a waiter."""
         return cls(
             waiter=definition.name,
@@ -39,4 +44,5 @@ class WaitDescription:
             acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
             states=definition.states,
             denied_when_gone=DENIED_WHEN_GONE in definition.tags,
+            new_failures=new_failures,
         )

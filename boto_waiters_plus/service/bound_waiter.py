@@ -8,7 +8,6 @@ counts the time of a wait.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +53,9 @@ class BoundWaiter:
         self.from_user = from_user
         self._warned = False
 
+    is_shipped = False
+    """Whether the acceptors are known to come with this package, under whatever name."""
+
     certain: Collection[int] = ()
     """The indexes of the acceptors that tell of a change, whatever the state was before it."""
 
@@ -77,18 +79,18 @@ class BoundWaiter:
         """The waiter, as messages and observers name it."""
         from ..engine.wait_description import WaitDescription  # noqa: PLC0415 - see the module
 
-        description = WaitDescription.of(self.definition, self.service_name)
-        return replace(description, new_failures=self.new_failures)
+        return WaitDescription.of(self.definition, self.service_name, self.new_failures)
 
     @property
     def new_failures(self) -> frozenset[str]:
         """The states that say failure, and that only a newer botocore knows."""
         if not botocore_is_newer():
             return frozenset()
-        from .new_states import comparisons_of, failures_to_warn_of  # noqa: PLC0415 - see the module
+        from . import new_states  # noqa: PLC0415 - see the module
 
-        comparisons = comparisons_of(self.definition)
-        return failures_to_warn_of(self.definition.name, comparisons, self.operation)
+        find = new_states.new_failures if self.is_shipped else new_states.failures_to_warn_of
+        comparisons = new_states.comparisons_of(self.definition)
+        return find(self.definition.name, comparisons, self.operation)
 
     @computed_once
     def stock_description(self) -> WaitDescription:

@@ -108,7 +108,7 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     unread = {"kafka": {"reads": {"DescribeSomething": "allow"}}}
     (tmp_path / "data/unread.json").write_text(json.dumps(unread))
     (tmp_path / "answers.txt").write_text(
-        "effect kafka RebootBroker: - nobody knows\n"
+        "effect kafka RebootBroker: - no reason is known\n"
         "waiter kafka DescribeCluster: | a cluster | name=ClusterUsable nodel\n"
         "read kafka ListClusters: - it is a test\n"
     )
@@ -127,7 +127,7 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     assert "ClusterUsable" in shape["traits"][WAITABLE]
     assert "ClusterUsable" in read("tests/cases/states/kafka.json")["waiters"]
     assert read("data/pollable.json")["refused"]["kafka"]["ListClusters"] == "it is a test"
-    assert read("data/no-effect.json")["nobody knows"]["kafka"] == "Reboot Broker"
+    assert read("data/no-effect.json")["no reason is known"]["kafka"] == "Reboot Broker"
     run("--confirm")
     assert read("data/unread.json") == {}
     assert "DescribeSomething" in from_groups(read("data/pollable.json")["allowed"]["kafka"])
