@@ -302,7 +302,7 @@ def trait_of(
     if parameters is None:
         return None
     if begins:
-        return {"parameters": parameters, "basis": "identity", "missingOkFor": _SETTLE}
+        return {"parameters": parameters, "basis": "identity"}
     # What was active before may still be.
     basis = "goal" if means_gone(waiter) else "transition"
     return {"parameters": parameters, "basis": basis, "settleFor": _SETTLE}

@@ -76,7 +76,8 @@ class EffectWaiter(BoundWaiter):
     """
 
     def __init__(self, found: BoundWaiter, trait: EffectTrait) -> None:
-        super().__init__(found.definition, found.operation)
+        acceptors = (*trait.own, *found.definition.acceptors)
+        super().__init__(replace(found.definition, acceptors=acceptors), found.operation)
         self._trait = trait
         self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
@@ -97,22 +98,21 @@ class EffectWaiter(BoundWaiter):
             return described
         goal = trait.documentation.partition(";")[0].removeprefix("Wait until ")
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
-        acceptors = (
-            replace(each, text=f"{state.value} when {said or texts[state]}")
-            for each, state, said in zip(
-                description.acceptors, description.states, trait.says, strict=True
-            )
-        )
-        return replace(described, acceptors=tuple(acceptors))
+        own = zip(description.acceptors, description.states, trait.says, strict=False)
+        acceptors = [
+            replace(each, text=f"{state.value} when {said or texts.get(state, each.text)}")
+            for each, state, said in own
+        ]
+        # Those of a named waiter have words already.
+        return replace(described, acceptors=(*acceptors, *description.acceptors[len(acceptors) :]))
 
     def _certain(self) -> Collection[int]:
         trait = self._trait
-        if not isinstance(trait.waiter, str):
+        if not isinstance(trait.waiter, str) or trait.basis in ("transition", "held", None):
             return trait.certain
-        if trait.basis in ("transition", "held", None):
-            return ()
-        acceptors = self.definition.acceptors
-        return [i for i, each in enumerate(acceptors) if each.state is AcceptorState.SUCCESS]
+        states = self.definition.states
+        successes = [i for i, each in enumerate(states) if each is AcceptorState.SUCCESS]
+        return {*trait.certain, *successes}
 
     @computed_once
     def coalescing(self) -> Coalescing | None:

@@ -1,27 +1,48 @@
 """What follows a mutation, and what tells that *this* mutation has ended.
 
-`data/effects.json` states it by the trait `boto.waiters#effect`, which `data/traits.json` defines.
-`data/no-effect.json` has the mutations that nothing follows; `tools/effect_reasons.py` writes it.
+`data/effects.json` states it by the trait `boto.waiters#effect`, and what the answer of a mutation
+refuses by `boto.waiters#refusedItems`; `data/traits.json` defines both. `data/no-effect.json` has
+the mutations that nothing follows; `tools/effect_reasons.py` writes it.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from botocore import xform_name
 
+from ..engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    InputOutputMatcher,
+    PathComparator,
+    PathMatcher,
+)
 from ..engine.model import WaiterDefinition
+from .operation_names import verb_of
+from .parsing import Place
 from .pollable_list import from_groups
 from .shipped import read_shipped, shipped_traits
-from .smithy import parse_waiter
+from .smithy import parse_waiter, read_acceptors
+from .state_words import ENDINGS
 
 EFFECTS_FILE: Final = "effects.json"
 
 EFFECT: Final = "boto.waiters#effect"
+REFUSED_ITEMS: Final = "boto.waiters#refusedItems"
+
+OF_ANSWER: Final = re.compile(r"\bcall\.(output|accepted)\b")
+"""In a path: it takes the answer of the call."""
+
+NOT_FOUND_FOR: Final = 60
+"""Seconds in which a service may not know yet what a call has made."""
+
+MAKING_VERBS: Final = frozenset(("Create", "Run", "Start"))
 
 Basis = Literal["identity", "goal", "version", "transition", "held"]
 """How it is known that a state belongs to a change; see `Effect.basis`."""
@@ -34,6 +55,20 @@ class Refusal:
     path: str
     """An expression on the call, before it is made: true in this case."""
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedItems:
+    """Where the answer of a call names the items that it refuses, though its status is 200."""
+
+    path: str
+    """On the call: the list. The next three are on an item of it."""
+    id: str | None = None
+    code: str | None = None
+    message: str | None = None
+    accepted: str | None = None
+    """On the call: the list of what was taken; None: what the input names, less what was
+    refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +95,13 @@ class EffectTrait:
     """The acceptors that tell of this change, whatever the state was before it."""
     says: tuple[str, ...] = ()
     """What each acceptor says, in words; "" for the common words."""
+    own: tuple[Acceptor, ...] = ()
+    """Acceptors that come before those of the named waiter. The two fields above begin with
+    them."""
+    each: str | None = None
+    """An expression on the call: the items that are judged one by one."""
+    needed: tuple[str, ...] = ()
+    """The parameters that the call has to tell, although the operation does not require them."""
     settle_for: float = 0
     missing_ok_for: float = 0
     refusals: tuple[Refusal, ...] = ()
@@ -72,15 +114,25 @@ class EffectTrait:
         return xform_name(self.waiter) if isinstance(self.waiter, str) else self.waiter.operation
 
     @classmethod
-    def of(cls, name: str, body: Mapping[str, Any]) -> EffectTrait:
-        """Read a valid trait."""
-        acceptors = body.get("acceptors", ())
+    def of(cls, name: str, body: Mapping[str, Any], mutation: str) -> EffectTrait:
+        """Read a valid trait of an operation."""
+        acceptors = body.get("acceptors", [])
         waiter: str | WaiterDefinition = body.get("waiter", name)
-        if acceptors:
+        own: tuple[Acceptor, ...] = ()
+        if "operation" in body:
             with_delay = {"maxDelay": 30, **body}
             waiter = parse_waiter(
                 name, with_delay, operation=body["operation"], source=EFFECTS_FILE
             )
+        elif acceptors:
+            own = read_acceptors(body, Place(EFFECTS_FILE, name))
+        if "madeAgain" in body:
+            acceptors = [{"certain": True, "says": "it is gone, and made again"}, *acceptors]
+            again = _made_again(body["madeAgain"])
+            if isinstance(waiter, str):
+                own = (again, *own)
+            else:
+                waiter = replace(waiter, acceptors=(again, *waiter.acceptors))
         stop = body.get("stop")
         return cls(
             name=name,
@@ -89,23 +141,45 @@ class EffectTrait:
             basis=body["basis"],
             certain=[index for index, each in enumerate(acceptors) if each.get("certain")],
             says=tuple(each.get("says", "") for each in acceptors),
+            own=own,
+            each=body.get("each"),
+            needed=tuple(body.get("needed", ())),
             settle_for=body.get("settleFor", 0),
-            missing_ok_for=body.get("missingOkFor", 0),
+            missing_ok_for=body.get("missingOkFor", _not_found_for(mutation, body)),
             refusals=tuple(Refusal(**each) for each in body.get("refusals", ())),
             stop=None if stop is None else StopCall(**stop),
             documentation=body.get("documentation", ""),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the waiter and the refusals."""
-        return asdict(replace(self, waiter="", refusals=()))
+        """Return all but the waiter and its own acceptors."""
+        return asdict(replace(self, waiter="", own=()))
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any], waiter: WaiterDefinition) -> EffectTrait:
         """Read what `to_json` returned."""
         stop = body["stop"]
-        own = {"waiter": waiter, "says": tuple(body["says"]), "stop": stop and StopCall(**stop)}
+        own = {"waiter": waiter, "own": (), "stop": stop and StopCall(**stop)}
+        own |= {name: tuple(body[name]) for name in ("says", "needed")}
+        own["refusals"] = tuple(Refusal(**each) for each in body["refusals"])
         return cls(**{**body, **own})
+
+
+def _made_again(path: str) -> Acceptor:
+    """Return the success on a resource that was created after the call that deletes it."""
+    # The time of the call is in whole seconds.
+    later = f"call.time != `null` && {path} >= sum([call.time, `2`])"
+    holds = PathMatcher(path=later, expected="true", comparator=PathComparator.BOOLEAN_EQUALS)
+    return Acceptor(state=AcceptorState.SUCCESS, matcher=InputOutputMatcher(holds))
+
+
+def _not_found_for(mutation: str, body: Mapping[str, Any]) -> float:
+    """Return for how long what a call has made may not be found, where the data does not say."""
+    verb, is_identity = verb_of(mutation), body["basis"] == "identity"
+    if not is_identity and verb.upper().startswith(tuple(ENDINGS)):
+        return 0
+    is_told = any(map(OF_ANSWER.search, body["parameters"].values()))
+    return NOT_FOUND_FOR if is_told or (is_identity and verb in MAKING_VERBS) else 0
 
 
 def shipped_effects(shape_id: str) -> Iterator[EffectTrait]:
@@ -115,7 +189,20 @@ def shipped_effects(shape_id: str) -> Iterator[EffectTrait]:
         shape_id: of the operation.
     """
     effects = shipped_traits(EFFECTS_FILE, EFFECT).get(shape_id, {})
-    return (EffectTrait.of(name, body) for name, body in effects.items())
+    mutation = shape_id.partition("#")[2]
+    return (EffectTrait.of(name, body, mutation) for name, body in effects.items())
+
+
+def shipped_refused_items(shape_id: str) -> RefusedItems | None:
+    """Return where the answer of an operation names what it refuses; None if it does not.
+
+    Args:
+        shape_id: of the operation.
+    """
+    body = shipped_traits(EFFECTS_FILE, REFUSED_ITEMS).get(shape_id, {})
+    if "path" not in body or "ignored" in body:
+        return None
+    return RefusedItems(**body)
 
 
 def reason_without_effect(service_id: str, operation: str) -> str | None:

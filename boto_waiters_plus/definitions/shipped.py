@@ -81,7 +81,8 @@ def shipped_traits(name: str, trait: str) -> Mapping[str, Any]:
     text = read_shipped(name)
     # What botocore's waiters need is in none of these files.
     shapes = {} if text is None else json.loads(text)["shapes"]
-    return {shape_id: shape["traits"][trait] for shape_id, shape in shapes.items()}
+    traits = {shape_id: shape["traits"] for shape_id, shape in shapes.items()}
+    return {shape_id: found[trait] for shape_id, found in traits.items() if trait in found}
 
 
 @functools.cache

@@ -95,7 +95,7 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
 @pytest.mark.parametrize(("shape", "name"), ROWS)
 def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     namespace, _, operation = shape.partition("#")
-    client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name])
+    client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)
     model = client.meta.service_model
     mutation = model.operation_model(operation)
     effect = EffectOfCall(client, mutation, trait)
@@ -137,7 +137,7 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
 @pytest.mark.parametrize(("shape", "name"), ROWS)
 def test_no_effect_is_seen_in_an_empty_answer(clients, shape, name):
     namespace, _, operation = shape.partition("#")
-    client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name])
+    client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)
     mutation = client.meta.service_model.operation_model(operation)
     waiter = EffectOfCall(client, mutation, trait).bound_waiter
     match = waiter.matching.match_response({}, {}, call={"input": {}, "output": {}})

@@ -1,0 +1,121 @@
+"""Rules of effects (`data/effects.json`): a success of the change, of all of it, and of no other.
+
+| rule | module |
+|---|---|
+
+`python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
+data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.model import OperationModel
+
+from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.suppressions import of_metadata
+from boto_waiters_plus.definitions.effect_trait import (
+    EFFECT,
+    EFFECTS_FILE,
+    REFUSED_ITEMS,
+    EffectTrait,
+)
+from boto_waiters_plus.definitions.shipped import read_shipped, shipped_definitions
+from boto_waiters_plus.engine.acceptors import Acceptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectOf:
+    """An effect with the models of its two operations."""
+
+    shape: str
+    """The id of the mutation: `com.amazonaws.ecs#RunTask`."""
+    name: str
+    body: Mapping[str, Any]
+    """The trait as it is written."""
+    trait: EffectTrait
+    mutation: OperationModel
+    polled: OperationModel
+    acceptors: tuple[Acceptor, ...]
+    """All of them: its own, and those of its waiter."""
+    refused_items: Mapping[str, Any] | None
+    """The trait `boto.waiters#refusedItems` of the mutation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a rule has found in an effect."""
+
+    rule: str
+    """Such as `EffectNotNew`."""
+    text: str
+
+
+Rule = Callable[[EffectOf], Iterable[Found]]
+
+RULES: tuple[Rule, ...] = ()
+
+
+@functools.cache
+def shipped_document() -> Mapping[str, Any]:
+    """Return the content of `data/effects.json`."""
+    document: Mapping[str, Any] = json.loads(read_shipped(EFFECTS_FILE) or "{}")
+    return document
+
+
+def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
+    """Yield effects: those of `data/effects.json`, or of shapes of the same form."""
+    for shape, applied in (shipped_document()["shapes"] if shapes is None else shapes).items():
+        namespace, _, operation = shape.partition("#")
+        service = service_by_namespace(namespace)
+        if service is None or operation not in service.operation_names:
+            continue  # in an older botocore
+        model = service.model
+        waiters = {each.name: each for each in shipped_definitions(model.service_id.hyphenize())}
+        traits = applied["traits"]
+        for name, body in traits.get(EFFECT, {}).items():
+            trait = EffectTrait.of(name, body, operation)
+            definition = waiters[trait.waiter] if isinstance(trait.waiter, str) else trait.waiter
+            yield EffectOf(
+                shape=shape,
+                name=name,
+                body=body,
+                trait=trait,
+                mutation=model.operation_model(operation),
+                polled=model.operation_model(definition.operation),
+                acceptors=(*trait.own, *definition.acceptors),
+                refused_items=traits.get(REFUSED_ITEMS),
+            )
+
+
+def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
+    """Yield what the rules find in effects."""
+    for effect in effects(shapes):
+        for rule in RULES:
+            for each in rule(effect):
+                yield effect, each
+
+
+def unsuppressed() -> Iterator[tuple[EffectOf, Found]]:
+    """Yield what the rules find in the shipped effects, without what is suppressed by effect."""
+    traits = json.loads(read_shipped("traits.json") or "{}")
+    known = {(each.namespace, each.id) for each in of_metadata(traits["metadata"])}
+    for effect, each in found():
+        namespace = effect.shape.partition("#")[0]
+        if (namespace, f"{each.rule}.{effect.name}") not in known:
+            yield effect, each
+
+
+def main() -> None:
+    """Print what the rules find and nothing suppresses."""
+    for effect, each in unsuppressed():
+        print(f"{each.rule}.{effect.name} {effect.shape}: {each.text}")
+
+
+if __name__ == "__main__":
+    main()
