@@ -78,6 +78,8 @@ class StopCall:
     operation: str
     parameters: Mapping[str, str]
     """By parameter: an expression on the call."""
+    each: str | None = None
+    """An expression on the call: what is stopped one by one, as `item` of the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,8 +104,8 @@ class Policy:
     retry_errors_for: tuple[tuple[str, float], ...] = ()
     """Names of errors, each with the time from the first attempt in which it is no failure."""
     settle_for: float = 0
-    """A success or a failure that a response tells counts once another state was seen, or once the
-    wait has lasted this long: until then it may be the state from before a change."""
+    """A success or a failure that a response tells counts once another state was seen, or once no
+    other was seen for this long: until then it may be the state from before a change."""
     retry_transient: RetryTransient = False
     count_requests: bool = True
     """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
@@ -145,6 +145,11 @@ class Facts:
     throttled: bool = False
     certain: bool = False
     """The acceptor tells of this change, whatever the state was before it."""
+    moves: bool = True
+    """A retry on this shows that the change has begun; for `settle_for`."""
+    rest_for: float = 0
+    """Seconds that a success which is not certain must have held since the last other state, once
+    the change has begun."""
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
     found."""
@@ -321,7 +326,10 @@ class State:
     held_since: float = 0
     """`elapsed` at the answer to the first of the successes without another attempt between."""
     moved: bool = False
-    """A state that ends no wait was seen. Without `settle_for` it is not noted."""
+    """A state was seen that shows that the change has begun. Without `settle_for` it is not
+    noted."""
+    unsettled: float = 0
+    """`elapsed` at the last answer with a state that ends no wait, noted as `moved` is."""
 
     @classmethod
     def loaded(cls, members: dict[str, Any]) -> State:
@@ -594,9 +602,15 @@ class Machine:
 
     def _settled(self, verdict: AcceptorState, facts: Facts, began: float) -> AcceptorState:
         """What a response counts for that may tell the state from before a change."""
-        state, settle_for = self.state, self._policy.settle_for
-        state.moved |= verdict is AcceptorState.RETRY
-        if facts.certain or state.moved or began >= settle_for - ROUNDING * max(1.0, began):
+        state = self.state
+        if verdict is AcceptorState.RETRY:
+            state.moved |= facts.moves
+            state.unsettled = state.elapsed
+            return verdict
+        needed = self._policy.settle_for
+        if state.moved:
+            needed = min(needed, facts.rest_for)
+        if facts.certain or began - state.unsettled >= needed - ROUNDING * max(1.0, began):
             return verdict
         return AcceptorState.RETRY
 
