@@ -377,6 +377,7 @@ class Machine:
         "_policy",
         "_reads",
         "_reads_end",
+        "_rests_at",
         "_states",
         "is_transient",
         "state",
@@ -402,6 +403,8 @@ class Machine:
         if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
             self._end = min(self._end, policy.max_wait)
         self._overdue = False
+        # When the state that was seen last will have held for long enough.
+        self._rests_at = math.inf
         # Not part of the state: a wait that is resumed polls again.
         self._failure: Failed | None = None
         self._reads = 0
@@ -554,7 +557,7 @@ class Machine:
         return self._end - self.state.elapsed
 
     def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
-        self.is_transient = False
+        self.is_transient, self._rests_at = False, math.inf
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
         if self._overdue:
             return TimedOut()
@@ -612,6 +615,7 @@ class Machine:
             needed = min(needed, facts.rest_for)
         if facts.certain or began - state.unsettled >= needed - ROUNDING * max(1.0, began):
             return verdict
+        self._rests_at = state.unsettled + needed
         return AcceptorState.RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
@@ -693,7 +697,7 @@ class Machine:
         if policy.max_attempts is not None and not policy.count_requests and remaining < math.inf:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (policy.max_attempts - attempts))
-        return delay
+        return min(delay, max(policy.min_delay, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
         """Pause after a success that others have to follow.
