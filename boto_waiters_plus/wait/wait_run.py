@@ -295,6 +295,8 @@ class WaitRun(RunFacts):
         if self.answer is not None:
             self._find_reason(self.answer)
             self.unfinished = self._unfinished_ids(None)
+            unmet = self.answer.find_unmet and self.answer.find_unmet()
+            self.answer.find_unmet = lambda: unmet
         for attempt in filter(None, (self.answer, self.attempt)):
             attempt.response = attempt.find_reason = attempt.by_id = None
             attempt.hidden_reason = attempt.hidden_elsewhere = None
