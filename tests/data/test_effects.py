@@ -10,6 +10,7 @@ import pytest
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
+from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectOfCall
 from boto_waiters_plus.definitions.effect_trait import EFFECT, EffectTrait
@@ -22,11 +23,12 @@ FILE = Path(__file__).resolve().parents[2] / "data/effects.json"
 TEXT = FILE.read_text(encoding="utf-8")
 SHAPES = {shape: each["traits"][EFFECT] for shape, each in json.loads(TEXT)["shapes"].items()}
 ROWS = [(shape, name) for shape, effects in SHAPES.items() for name in effects]
+LAWS = by_service(ROWS)
 
 TEXT = "1" * 64
 """Long enough for an ARN, and a number."""
 
-pytestmark = [pytest.mark.models, pytest.mark.nightly(subject="catalog")]
+pytestmark = pytest.mark.models
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,7 @@ def test_no_wait_is_for_the_first_of_several_given_resources():
     ] == []
 
 
+@pytest.mark.nightly(subject="catalog")
 def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     _, found, rest = effect_reasons.judged()
     ruled = {
@@ -92,7 +95,7 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     assert rest == []  # mutations that have neither
 
 
-@pytest.mark.parametrize(("shape", "name"), ROWS)
+@pytest.mark.parametrize(("shape", "name"), LAWS)
 def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     namespace, _, operation = shape.partition("#")
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)
@@ -134,7 +137,7 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     assert trait.basis != "transition" or trait.settle_for
 
 
-@pytest.mark.parametrize(("shape", "name"), ROWS)
+@pytest.mark.parametrize(("shape", "name"), LAWS)
 def test_no_effect_is_seen_in_an_empty_answer(clients, shape, name):
     namespace, _, operation = shape.partition("#")
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)

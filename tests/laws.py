@@ -1,0 +1,14 @@
+"""Tests that go through all of `data/`: of each service in the nightly `catalog`, and in the gate of
+those whose definitions or effects have changed since the last full run (`tools/data_digests.py`)."""
+
+import pytest
+from data_digests import changed_services, service_of
+
+
+def by_service(rows):
+    """Return the rows, which begin with a shape id, for `parametrize`."""
+    nightly = pytest.mark.nightly(subject="catalog")
+    return [
+        pytest.param(*row, marks=() if service_of(row[0]) in changed_services() else nightly)
+        for row in rows
+    ]
