@@ -2,6 +2,7 @@
 
 | rule | module |
 |---|---|
+| `EffectOwnState` | `rules_moves` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -58,7 +59,13 @@ class Found:
 
 Rule = Callable[[EffectOf], Iterable[Found]]
 
-RULES: tuple[Rule, ...] = ()
+
+def rules() -> tuple[Rule, ...]:
+    """Return all rules, whose modules import this one."""
+    import rules_moves  # noqa: PLC0415
+
+    return (rules_moves.own_state,)
+
 
 
 @functools.cache
@@ -96,7 +103,7 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):
-        for rule in RULES:
+        for rule in rules():
             for each in rule(effect):
                 yield effect, each
 
