@@ -67,7 +67,6 @@ def rules() -> tuple[Rule, ...]:
     return (rules_moves.own_state,)
 
 
-
 @functools.cache
 def shipped_document() -> Mapping[str, Any]:
     """Return the content of `data/effects.json`."""

@@ -115,7 +115,7 @@ def own_state(effect: EffectOf) -> Iterator[Found]:
         literal.casefold()
         for index, each in enumerate(effect.acceptors)
         if each.state is AcceptorState.RETRY and index in effect.trait.certain
-        for literal in _literals([each])
+        for literal in compared_texts([each])
     }
     for path, states in own_states(effect, uncertain).items():
         missing = [state for state in states if state.casefold() not in named]
@@ -139,7 +139,11 @@ def uncertain_successes(effect: EffectOf) -> list[int]:
 
 def own_states(effect: EffectOf, acceptors: Sequence[Acceptor]) -> dict[str, list[str]]:
     """Return the states of the verb of the mutation, by the members that acceptors read."""
-    states = _states_read(effect, acceptors) or _states_read(effect, effect.acceptors)
+    successes = [each for each in effect.acceptors if each.state is AcceptorState.SUCCESS]
+    states = _states_read(effect, acceptors)
+    # A certain success may compare more states of the same member.
+    states = {path: _states_read(effect, successes)[path] for path in states}
+    states = states or _states_read(effect, effect.acceptors)
     found = {path: _own_of(effect, path, *each) for path, each in states.items()}
     if not any(found.values()) and verb_of(effect.mutation.name) not in _NO_CHANGES:
         found = {path: _of(effect, path, *each, stems=_CHANGE) for path, each in states.items()}
@@ -244,7 +248,7 @@ def _values(shape: Shape, stems: tuple[str, ...], literals: set[str]) -> tuple[s
     return tuple(dict.fromkeys((*found, *sorted(literals))))
 
 
-def _literals(acceptors: Sequence[Acceptor]) -> set[str]:
+def compared_texts(acceptors: Sequence[Acceptor]) -> set[str]:
     """Return the strings that acceptors compare."""
     found = set()
     for each in acceptors:
@@ -253,17 +257,17 @@ def _literals(acceptors: Sequence[Acceptor]) -> set[str]:
         matcher = each.matcher.matcher
         if isinstance(matcher.expected, str):
             found.add(matcher.expected)
-        found.update(_literals_of(jmespath.compile(matcher.path).parsed))
+        found.update(_texts_in(jmespath.compile(matcher.path).parsed))
     return found - {"true", "false", "|", ""}
 
 
-def _literals_of(node: Any) -> Iterator[str]:
+def _texts_in(node: Any) -> Iterator[str]:
     if node["type"] == "literal":
         values = node["value"] if isinstance(node["value"], list) else [node["value"]]
         yield from (each for each in values if isinstance(each, str))
     for child in node["children"]:
         if isinstance(child, dict):  # The bounds of a slice are numbers.
-            yield from _literals_of(child)
+            yield from _texts_in(child)
 
 
 def _members_read(acceptor: Acceptor, operation: OperationModel) -> _Read:
