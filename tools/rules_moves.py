@@ -34,11 +34,8 @@ from boto_waiters_plus.engine.acceptors import (
 
 _CHANGE = ("MODIF", "UPDAT")
 """Beginnings of the words of any change of a part: models take one for the other."""
-_NO_CHANGES = listed("Create Reboot Release Restart Restore Start Stop")
-_OF_VERBS = {
-    "Failover": ("FAILING",),
-    "Start": ("START", "INITIALI", "PROVISION", "RUNNING", "ENABL"),
-}
+_NO_CHANGES = listed("Complete Create Failover Reboot Release Restart Restore Start Stop Test")
+_START = ("START", "INITIALI", "PROVISION", "RUNNING", "ENABL")
 _PROCESSES = listed("ASSESSMENT CHECK MERGE PREVIEW REFRESH TEST")
 """Words of a mutation that name what it starts: `StartSchemaMerge`."""
 _GENERIC = listed("IN PENDING PROCESSING PROGRESS QUEUED REQUESTED SCHEDULED SUBMITTED")
@@ -66,6 +63,7 @@ _PARTS = {
     "emr#ModifyInstanceGroups": "RESIZ RECONFIGUR",
     "emr#PutAutoScalingPolicy": "ATTACH PENDING",
     "lambda#UpdateEventSourceMapping": "ENABL DISABL",
+    "rds#ModifyTenantDatabase": "CREAT ROTAT",
     "redshift#ModifyCluster": "RENAM RESIZ",
     "workspaces#DeployWorkspaceApplications": "INSTALLING UNINSTALLING",
 }
@@ -89,6 +87,13 @@ _GUIDES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
         "GlobalClusters[].Status": {"Modify": "modifying upgrading"},
         "TargetGroups[].Status": {"Modify": "modifying"},
         "TenantDatabases[].Status": {"Modify": "modifying"},
+    },
+    "databasemigrationservice": {
+        "Replications[].Status": {
+            "Start": "calculating_capacity fetching_metadata initializing "
+            "preparing_metadata_resources provisioning_capacity replication_starting "
+            "testing_connection",
+        },
     },
     "eks": {"subscription.status": {"Update": "UPDATING"}},
     "elasticache": {
@@ -167,11 +172,9 @@ def _own_of(effect: EffectOf, path: str, shape: Shape, literals: set[str]) -> li
         if service in services.split() and path in members:
             return members[path].get(verb, "").split()
     stem = verb.upper().rstrip("EY")
-    if verb == "Start" and last in _PROCESSES:
-        stem = last
-    stems = _CHANGE if stem in _CHANGE else _OF_VERBS.get(verb, (stem,))
-    if stem in _PROCESSES:
-        stems = (stem,)
+    stems = _CHANGE if stem in _CHANGE else (stem,)
+    if verb == "Start":
+        stems = (last,) if last in _PROCESSES else _START
     stems += tuple(_PARTS.get(f"{service}#{mutation}", "").split())
     found = _of(effect, path, shape, literals, stems=stems)
     if found or verb != "Start":
@@ -203,7 +206,7 @@ def _is_of(stems: tuple[str, ...], state: str, known: frozenset[str], literals: 
     own = {word for word in words if word.startswith(stems)}
     rest = words - own
     is_back = any(word.startswith(_BACKWARDS) for word in rest)
-    is_on_way = is_underway(words) or "SCHEDULED" in words
+    is_on_way = _is_underway(words)
     # Something that runs may be at rest.
     is_on_way |= "RUNNING" in own and state not in literals
     return (
@@ -216,10 +219,14 @@ def _is_of(stems: tuple[str, ...], state: str, known: frozenset[str], literals: 
     )
 
 
+def _is_underway(words: frozenset[str]) -> bool:
+    return is_underway(words) or "SCHEDULED" in words
+
+
 def _is_on_its_way(state: str) -> bool:
     words = state_words(state)
     is_back = any(word.startswith(_BACKWARDS) for word in words)
-    return is_underway(words) and not is_back and not words & FAILED_WORDS
+    return _is_underway(words) and not is_back and not words & FAILED_WORDS
 
 
 def _known_words(mutation: OperationModel, path: str) -> frozenset[str]:
