@@ -179,7 +179,7 @@ def _own_of(effect: EffectOf, path: str, shape: Shape, literals: set[str]) -> li
     found = _of(effect, path, shape, literals, stems=stems)
     if found or verb != "Start":
         return found
-    process = resource_of(effect.polled.name).removesuffix("Status")
+    process = resource_of(effect.polled.name.removesuffix("Status"))
     is_process = process == resource_of(mutation)
     return [each for each in shape.enum if is_process and state_words(each) <= _GENERIC]
 
