@@ -2,6 +2,7 @@
 
 | rule | module |
 |---|---|
+| `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
@@ -60,10 +61,12 @@ class Found:
 Rule = Callable[[EffectOf], Iterable[Found]]
 
 
-def _rules() -> tuple[Rule, ...]:
+def rules() -> tuple[Rule, ...]:
+    """Return all rules."""
+    import rules_moves  # noqa: PLC0415 - which imports this module
     import rules_refused  # noqa: PLC0415 - which imports this module
 
-    return rules_refused.RULES
+    return (*rules_moves.RULES, *rules_refused.RULES,)
 
 
 @functools.cache
@@ -101,7 +104,7 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):
-        for rule in _rules():
+        for rule in rules():
             for each in rule(effect):
                 yield effect, each
 
