@@ -78,6 +78,8 @@ class StopCall:
     operation: str
     parameters: Mapping[str, str]
     """By parameter: an expression on the call."""
+    each: str | None = None
+    """An expression on the call: the items (`item` in the parameters), for each a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
