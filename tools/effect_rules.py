@@ -2,6 +2,7 @@
 
 | rule | module |
 |---|---|
+| `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 
@@ -63,10 +64,11 @@ Rule = Callable[[EffectOf], Iterable[Found]]
 
 def rules() -> tuple[Rule, ...]:
     """Return all rules."""
+    import rules_items  # noqa: PLC0415 - which imports this module
     import rules_moves  # noqa: PLC0415 - which imports this module
     import rules_refused  # noqa: PLC0415 - which imports this module
 
-    return (*rules_moves.RULES, *rules_refused.RULES,)
+    return (*rules_items.RULES, *rules_moves.RULES, *rules_refused.RULES,)
 
 
 @functools.cache
