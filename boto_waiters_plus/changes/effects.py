@@ -126,7 +126,8 @@ class EffectWaiter(BoundWaiter):
 
     def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
         each = self._trait.each
-        return None if each is None else jmespath.search(each, {"call": call}) or []
+        # A call may name none of them: its other parameters are judged once.
+        return None if each is None else jmespath.search(each, {"call": call}) or None
 
     def settling(self, index: int | None) -> Mapping[str, Any]:
         states, certain = self.definition.states, self.certain
