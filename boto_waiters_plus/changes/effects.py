@@ -114,7 +114,9 @@ class EffectWaiter(BoundWaiter):
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
         own = zip(description.acceptors, description.states, trait.says, strict=False)
         acceptors = [
-            replace(each, text=f"{state.value} when {said or texts.get(state, each.text)}")
+            replace(each, text=f"{state.value} when {words}")
+            if (words := said or texts.get(state))
+            else each
             for each, state, said in own
         ]
         # Those of a named waiter have words already.

@@ -20,3 +20,9 @@ def test_the_states_of_a_change_are_named(row):
     shapes = {row["shape"]: {"traits": {EFFECT: {"Name": row["effect"]}}}}
     found = [each for _, each in effect_rules.found(shapes) if each.rule == "EffectOwnState"]
     assert [each.text for each in found] == row["finds"]
+
+
+@pytest.mark.nightly(subject="catalog")
+def test_the_states_of_shipped_changes_are_named():
+    found = effect_rules.unsuppressed()
+    assert [(effect.shape, each) for effect, each in found if each.rule == "EffectOwnState"] == []
