@@ -148,7 +148,7 @@ class Facts:
     moves: bool = True
     """A retry on this shows that the change has begun; for `settle_for`."""
     rest_for: float = 0
-    """Seconds that a success which is not certain must have held since the last other state, once
+    """Seconds that a success which is not certain must have held after the last other state, once
     the change has begun."""
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
@@ -328,8 +328,10 @@ class State:
     moved: bool = False
     """A state was seen that shows that the change has begun. Without `settle_for` it is not
     noted."""
-    unsettled: float = 0
-    """`elapsed` at the last answer with a state that ends no wait, noted as `moved` is."""
+    resting: bool = True
+    """The last state seen may end the wait, noted as `moved` is."""
+    rested_since: float = 0
+    """`elapsed` at the first answer with such a state since the last other one."""
 
     @classmethod
     def loaded(cls, members: dict[str, Any]) -> State:
@@ -608,14 +610,17 @@ class Machine:
         state = self.state
         if verdict is AcceptorState.RETRY:
             state.moved |= facts.moves
-            state.unsettled = state.elapsed
+            state.resting = False
             return verdict
+        if not state.resting:
+            state.resting, state.rested_since = True, state.elapsed
         needed = self._policy.settle_for
         if state.moved:
             needed = min(needed, facts.rest_for)
-        if facts.certain or began - state.unsettled >= needed - ROUNDING * max(1.0, began):
+        has_held = began - state.rested_since >= needed - ROUNDING * max(1.0, began)
+        if facts.certain or not needed or has_held:
             return verdict
-        self._rests_at = state.unsettled + needed
+        self._rests_at = state.rested_since + needed
         return AcceptorState.RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
