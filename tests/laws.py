@@ -5,6 +5,11 @@ import pytest
 from data_digests import changed_services, service_of
 
 
+def is_changed(service_id):
+    """Return whether the definitions or effects of a service are others than in that run."""
+    return service_id.replace("-", "") in changed_services()
+
+
 def by_service(rows):
     """Return the rows, which begin with a shape id, for `parametrize`."""
     nightly = pytest.mark.nightly(subject="catalog")

@@ -103,6 +103,12 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
             )
 
 
+def effect_named(shape: str, name: str) -> EffectOf:
+    """Return a shipped effect of a mutation, by its shape id."""
+    shapes = {shape: shipped_document()["shapes"][shape]}
+    return next(each for each in effects(shapes) if each.name == name)
+
+
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):

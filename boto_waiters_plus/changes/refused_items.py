@@ -34,8 +34,9 @@ def refused_and_accepted(trait: RefusedItems, call: Mapping[str, Any]) -> dict[s
         given = jmespath.search(trait.accepted, document) or []
     else:
         given = next(_lists_with(ids, call["input"]), None) if ids else None
-    accepted = given and [each for each in given if each not in ids]
-    return {"refused": refused, "accepted": accepted}
+    accepted = [each for each in given if each not in ids] if given else given
+    # Where nothing was refused, an empty list tells nothing.
+    return {"refused": refused, "accepted": accepted if accepted or refused else None}
 
 
 def _lists_with(ids: set[str], value: Any) -> Iterator[list[str]]:
