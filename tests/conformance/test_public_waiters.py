@@ -33,6 +33,7 @@ MORE_ACCEPTORS = {
     ("sagemaker", "ImageVersionDeleted"): ["ResourceNotFound"],
     # corrections: see tools/generate_data.py
     **{(service, name): ["true"] for service, names in ON_NOTHING.items() for name in names},
+    ("autoscaling", "GroupInService"): ["true"],
     ("cloudformation", "StackRefactorExecuteComplete"): ["ROLLBACK_FAILED"],
     ("cloudformation", "StackRollbackComplete"): [
         "ROLLBACK_FAILED",
