@@ -72,9 +72,11 @@ def _not_returned(
     if not names or (means_absence(waiter.name) and not _NEGATION.search(waiter.name)):
         return
     for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        if path is not None and "input." in path.expression.text:
+            return  # it counts them before
         if path is None or acceptor.state is not AcceptorState.SUCCESS:
             continue
-        if _compares_all(acceptor, path) and "input." not in path.expression.text:
+        if _compares_all(acceptor, path):
             text = f"an item of `{names[0]}` that the answer leaves out holds no wait up; "
             text += "compare how many succeed with how many the request names"
             yield Finding(Severity.WARNING, "WaiterNamedNotReturned", text, index)

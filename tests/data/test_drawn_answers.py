@@ -27,8 +27,8 @@ DEEPEST = 8
 TEXT = "a text of no state"
 
 SUCCEED_WITHOUT_A_STATE = {
-    ("auto-scaling", "GroupInService"),  # AWS's own, which succeeds on no group
-    ("auto-scaling", "GroupsInService"),  # a group whose least size is 0
+    ("auto-scaling", "GroupInService"),  # a group whose least size is 0
+    ("auto-scaling", "GroupsInService"),  # the same
     ("dynamodb", "GlobalSecondaryIndexesActive"),  # a table without an index
     ("dynamodb", "ReplicasActive"),  # a table without a replica
     ("ec2", "AddressPtrRecordUpdated"),  # an address without an update
