@@ -68,7 +68,11 @@ def rules() -> tuple[Rule, ...]:
     import rules_moves  # noqa: PLC0415 - which imports this module
     import rules_refused  # noqa: PLC0415 - which imports this module
 
-    return (*rules_items.RULES, *rules_moves.RULES, *rules_refused.RULES,)
+    return (
+        *rules_items.RULES,
+        *rules_moves.RULES,
+        *rules_refused.RULES,
+    )
 
 
 @functools.cache

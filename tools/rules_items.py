@@ -106,9 +106,14 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
     for of, parameters in given:
         for name, path in parameters.items():
             lists = re.findall(r"(call\.[\w.]+?)(?:\[\])?[\w.]*(?: \| )?\[-?\d+\]", path)
-            if not _indexed(path) or all(
-                any(f"length(not_null({each}," in refusal for refusal in refused) for each in lists
-            ) and lists:
+            if (
+                not _indexed(path)
+                or all(
+                    any(f"length(not_null({each}," in refusal for refusal in refused)
+                    for each in lists
+                )
+                and lists
+            ):
                 continue
             yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
 

@@ -126,7 +126,7 @@ def _fails_when_gone(operation: OperationShapes, named: set[str]) -> str | None:
     whose = f"the error of {operation.name} for what is gone"
     if not missing:
         # A request that names nothing is answered with a list, as is one with a list of failures.
-        if not names_items(operation, by_filters=False) or failure_lists(operation):
+        if not names_items(operation) or failure_lists(operation):
             return None
         missing = [each for each in operation.sibling_errors if NOT_FOUND.search(each.name)]
         whose = "the error of its siblings for what is gone"
