@@ -10,6 +10,7 @@
 | an item without the state | it is left out of the list: the wait does not wait for it |
 | a deletion that failed, where no state is compared | the wait polls until it times out |
 | a second state beside the one compared | the wait polls a failed resource until it times out |
+| a failure on another member, after a success | the wait succeeds for a resource that failed |
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def check_absence(
     yield from _errors(waiter, operation)
     yield from _dropped_items(waiter, paths)
     yield from _second_states(operation, read, to_end=means_absence(waiter.name))
+    if not means_absence(waiter.name):
+        yield from _late_failures(waiter, operation, paths)
     if not read and means_gone(waiter.name):
         yield from _failed_ends(operation)
 
@@ -171,6 +174,29 @@ def _second_states(
             if values:
                 text = f"no acceptor reads `{name}` beside `{states[0]}`, which may be {values[0]}"
                 yield Finding(Severity.NOTE, "WaiterSecondState", text)
+
+
+def _late_failures(
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    """Find the failures on members that an earlier success passes over."""
+    # Other rules are about these.
+    told = {*page_tokens(operation), *failure_lists(operation)}
+    ignored = {f"{operation.output.name}${name}" for name in told} if operation.output else set()
+    if operation.input is not None:
+        ignored |= {f"{operation.input.name}${name}" for name in members_of(operation.input)}
+    successes: list[frozenset[str]] = []
+    for index, (state, path) in enumerate(zip(waiter.states, paths, strict=True)):
+        if path is None:
+            continue
+        if state is AcceptorState.SUCCESS:
+            successes.append(path.members - ignored)
+        if state is not AcceptorState.FAILURE or path.members & ignored:
+            continue
+        # A failure that reads all that a success reads is one where that is no success.
+        if any(path.members - each and each - path.members for each in successes):
+            text = "a success on another member stands before it: the wait never sees this failure"
+            yield Finding(Severity.NOTE, "WaiterLateFailure", text, index)
 
 
 def _failed_ends(operation: OperationShapes) -> Iterator[Finding]:
