@@ -1,5 +1,8 @@
-"""Tests that go through all of `data/`: of each service in the nightly `catalog`, and in the gate of
-those whose definitions or effects have changed since the last full run (`tools/data_digests.py`)."""
+"""Tests that go through all of `data/`.
+
+The nightly `catalog` runs them for each service, the gate for those whose definitions or effects
+have changed since the last full run (`tools/data_digests.py`).
+"""
 
 import pytest
 from data_digests import changed_services, service_of

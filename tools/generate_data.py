@@ -62,7 +62,7 @@ class Correction(NamedTuple):
     """The member of the answer that says that more pages follow, where an empty list is a success.
     Such a page is a retry."""
     before: Sequence[Mapping[str, Any]] = ()
-    """Acceptors before the waiter's own, where those would succeed too early; as files have them."""
+    """Acceptors before the waiter's own, where those would succeed too early, as in files."""
     after: Sequence[Mapping[str, Any]] = ()
     """Acceptors behind the waiter's own: an end that another member or a condition tells."""
 

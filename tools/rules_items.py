@@ -18,7 +18,6 @@ import jmespath
 
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
-    AcceptorState,
     ErrorTypeMatcher,
     InputOutputMatcher,
     OutputMatcher,
@@ -106,9 +105,8 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
     for of, parameters in given:
         for name, path in parameters.items():
             lists = re.findall(r"(call\.[\w.]+?)(?:\[\])?[\w.]*(?: \| )?\[-?\d+\]", path)
-            if (
-                not _indexed(path)
-                or all(
+            if not _indexed(path) or (
+                all(
                     any(f"length(not_null({each}," in refusal for refusal in refused)
                     for each in lists
                 )

@@ -99,7 +99,7 @@ def _of_page(
     page: str,
     acceptor: Acceptor,
     path: TracedPath,
-    is_finished: bool,
+    is_finished: bool,  # noqa: FBT001 - of this module
 ) -> Iterator[Finding]:
     if names_items(operation):
         return

@@ -11,8 +11,8 @@ import effect_rules
 import hypothesis
 import pytest
 import rules_moves
-from laws import by_service
 from hypothesis import strategies as st
+from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectWaiter
 from boto_waiters_plus.definitions.effect_trait import EFFECT

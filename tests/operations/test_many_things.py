@@ -1,5 +1,6 @@
 """`begin` for calls that are about several things, on effects made up for the test."""
 
+import datetime as dt
 import json
 
 import pytest
@@ -62,13 +63,7 @@ def ended(request, made_up, virtual_time):
     def end(*polls):
         made_up(EACH)
         service = StaleService({**ROUTES, "polls": [*polls]}, virtual_time)
-        if request.param == "memory":
-            operation = begin(service)
-        else:
-            store = operations.Store(":memory:")
-            path = begin(service, in_store=store).path
-            store.work(until_idle=True, make_client=lambda _: service.client)
-            operation = store.get(path)
+        operation = begin(service) if request.param == "memory" else ended_in_store(service)
         return operation.exception(60) or operation.result()
 
     return end
@@ -131,6 +126,32 @@ def test_an_answer_can_tell_that_nothing_follows(made_up, virtual_time):
         begin(service)
     assert caught.value.call.response["Aliases"]
     assert service.operations == ["AssociateFileSystemAliases"]
+
+
+CALLED = "Sun, 29 Nov 2026 08:00:00 GMT"
+
+
+def table(hour):
+    created = dt.datetime(2026, 11, 29, hour, tzinfo=dt.timezone.utc)
+    return {"Table": {"TableName": "orders", "TableStatus": "ACTIVE", "CreationDateTime": created}}
+
+
+@pytest.mark.parametrize("in_store", [False, True])
+@pytest.mark.parametrize(("date", "ends"), [(CALLED, "made again"), (None, "timed out")])
+def test_another_of_the_name_is_no_longer_what_was_deleted(virtual_time, date, ends, in_store):
+    row = {"service": "dynamodb", "method": "delete_table", "parameters": {"TableName": "orders"}}
+    polls = [[0, table(7)], [60, table(9)]]
+    service = StaleService({**row, "answer": {}, "date": date, "polls": polls}, virtual_time)
+    end = ended_in_store(service) if in_store else begin(service)
+    text = str(end.exception(60) or end.result().acceptor)
+    assert ends in text
+
+
+def ended_in_store(service):
+    store = operations.Store(":memory:")
+    path = begin(service, in_store=store).path
+    store.work(until_idle=True, make_client=lambda _: service.client)
+    return store.get(path)
 
 
 def test_a_goal_that_is_not_reached_says_what_was_asked_for_and_what_is_there(virtual_time):
