@@ -124,11 +124,11 @@ def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, F
                 yield effect, each
 
 
-def unsuppressed() -> Iterator[tuple[EffectOf, Found]]:
-    """Yield what the rules find in the shipped effects, without what is suppressed by effect."""
+def unsuppressed(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
+    """Yield what the rules find in shipped effects, without what is suppressed by effect."""
     traits = json.loads(read_shipped("traits.json") or "{}")
     known = {(each.namespace, each.id) for each in of_metadata(traits["metadata"])}
-    for effect, each in found():
+    for effect, each in found(shapes):
         namespace = effect.shape.partition("#")[0]
         if (namespace, f"{each.rule}.{effect.name}") not in known:
             yield effect, each
