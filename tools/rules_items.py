@@ -91,7 +91,9 @@ def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
     """Find acceptors that read some items of a list: those between them may have failed."""
     for acceptor in effect.acceptors:
         for items, indexes in _indexed(_path(acceptor) or "@").items():
-            if len(indexes) > 1 or _CALL.search(items):
+            # The ends of a sorted list are the least and the largest.
+            is_sorted = items.lstrip().startswith("sort(")
+            if (len(indexes) > 1 and not is_sorted) or _CALL.search(items):
                 which = ", ".join(map(str, sorted(indexes)))
                 yield _found("EffectListByItsEnds", f"a {acceptor.state.value} reads [{which}]")
                 break
@@ -104,7 +106,7 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
     given = [("the poll", effect.trait.parameters), ("the stop", stop.parameters if stop else {})]
     for of, parameters in given:
         for name, path in parameters.items():
-            lists = re.findall(r"(call\.[\w.]+?)(?:\[\])?[\w.]*(?: \| )?\[-?\d+\]", path)
+            lists = re.findall(r"(call\.[\w.]+)(?:\[\][\w.]*)?(?: \| )?\[-?\d+\]", path)
             if not _indexed(path) or (
                 all(
                     any(f"length(not_null({each}," in refusal for refusal in refused)
