@@ -1,7 +1,7 @@
 """The rules of `tools/effect_rules.py`, on small effects and on the shipped ones.
 
-A row of the table is an effect of a mutation of botocore, and how often its rule finds it; `refused`
-is the trait `boto.waiters#refusedItems` beside it.
+A row of the table is an effect of a mutation of botocore, and how often its rule finds it;
+`refused` is the trait `boto.waiters#refusedItems` beside it.
 """
 
 import json
