@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import jmespath
 
+from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.list_rules import check_lists
+from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     ErrorTypeMatcher,
@@ -23,6 +26,8 @@ from boto_waiters_plus.engine.acceptors import (
     OutputMatcher,
     SuccessMatcher,
 )
+
+from boto_waiters_plus.engine.model import WaiterDefinition
 
 if TYPE_CHECKING:
     from effect_rules import EffectOf, Found
@@ -118,10 +123,26 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
             yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
 
 
+def some_of_several(effect: EffectOf) -> Iterator[Found]:
+    """Find effects that succeed by an answer that leaves out some of what their poll names."""
+    service = service_by_namespace(effect.shape.partition("#")[0])
+    if service is None or "operation" not in effect.body or effect.trait.each is not None:
+        return
+    operation = service.operation(effect.polled.name)
+    waiter = WaiterDefinition(
+        name=effect.name, operation=effect.polled.name, acceptors=effect.acceptors
+    )
+    paths = [traced_path(each, operation) for each in effect.acceptors]
+    for finding in check_lists(waiter, operation, paths):
+        path = _path(effect.acceptors[finding.acceptor or 0])
+        if finding.rule == "WaiterNamedNotReturned" and not _CALL.search(path):
+            yield _found("EffectSomeOfSeveral", finding.message)
+
+
 def _found(rule: str, text: str) -> Found:
     from effect_rules import Found  # noqa: PLC0415 - it has this module's rules
 
     return Found(rule, text)
 
 
-RULES = (list_by_its_ends, one_of_several)
+RULES = (list_by_its_ends, one_of_several, some_of_several)
