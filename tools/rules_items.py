@@ -26,7 +26,6 @@ from boto_waiters_plus.engine.acceptors import (
     OutputMatcher,
     SuccessMatcher,
 )
-
 from boto_waiters_plus.engine.model import WaiterDefinition
 
 if TYPE_CHECKING:

@@ -13,6 +13,8 @@ from botocore.validate import ParamValidator
 from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectOfCall
+from boto_waiters_plus.changes.refused_items import refused_and_accepted
+from boto_waiters_plus.definitions import effect_trait
 from boto_waiters_plus.definitions.effect_trait import EFFECT, EffectTrait
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, SuccessMatcher
@@ -24,6 +26,10 @@ TEXT = FILE.read_text(encoding="utf-8")
 SHAPES = {shape: each["traits"][EFFECT] for shape, each in json.loads(TEXT)["shapes"].items()}
 ROWS = [(shape, name) for shape, effects in SHAPES.items() for name in effects]
 LAWS = by_service(ROWS)
+
+OF_CALL = {"call", "input", "output", "accepted", "refused", "time", "item"}
+OF_CALL |= {"adds", "left", "ready", "tags"}
+"""What paths see besides the members of the two operations, and names that they give to parts."""
 
 TEXT = "1" * 64
 """Long enough for an ARN, and a number."""
@@ -103,17 +109,24 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     mutation = model.operation_model(operation)
     effect = EffectOfCall(client, mutation, trait)
     polled = effect.bound_waiter.operation
-    of_call = members_of(mutation.input_shape, mutation.output_shape) | {"call", "input", "output"}
+    of_call = members_of(mutation.input_shape, mutation.output_shape) | OF_CALL
     paths = [each.path for each in trait.refusals]
     given = SHAPES[shape][name]["parameters"]
     sides = {"input": mutation.input_shape, "output": mutation.output_shape}
     call = {side: full_sample(each, TEXT) if each else {} for side, each in sides.items()}
+    items = effect_trait.shipped_refused_items(shape)
+    if items is not None:
+        call |= refused_and_accepted(items, call)
+        assert call["refused"] or "[?" in items.path or "&&" in items.path
+        # In the sample what was accepted has the id of what was refused.
+        call["accepted"] = items.accepted and jmespath.search(items.accepted, {"call": call})
+        paths += filter(None, [items.path, items.accepted])
     found = {each: jmespath.search(path, {"call": call}) for each, path in given.items()}
     parameters = {each: value for each, value in found.items() if value is not None}
     report = ParamValidator().validate(parameters, polled.input_shape)
     assert not report.has_errors(), report.generate_report()
     assert given.keys() <= polled.input_shape.members.keys()
-    paths += given.values()
+    paths += [*given.values(), *filter(None, [trait.each])]
     if trait.stop is not None:
         stop = model.operation_model(trait.stop.operation)
         assert trait.stop.parameters.keys() <= stop.input_shape.members.keys()

@@ -9,6 +9,7 @@ import re
 
 import effect_rules
 import hypothesis
+import jmespath
 import pytest
 import rules_moves
 from hypothesis import strategies as st
@@ -87,8 +88,15 @@ def test_a_state_of_the_change_moves_the_wait(full_sample, effect):
         for state in states:
             answer = full_sample(effect.polled.output_shape, TEXT)
             put(answer, path, state)
-            match = matching.match_response(answer, given, call={"input": given, "output": {}})
-            assert match.index in own_indexes(effect), (path, state)
+            told = effect.mutation.output_shape
+            call = {"input": given, "output": full_sample(told, TEXT) if told else {}}
+            # The item that has the state, among those of the call that it may be.
+            items = jmespath.search(effect.trait.each, {"call": call}) if effect.trait.each else []
+            matches = [
+                matching.match_response(answer, given, call=call, item=item).index
+                for item in [*(items or ()), "1=1", f"{TEXT}=1", None]
+            ]
+            assert {*matches} & {*own_indexes(effect)}, (path, state)
 
 
 def ended(waiter, policy, courses, seed):
