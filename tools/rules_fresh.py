@@ -1,0 +1,60 @@
+"""Rules of effects: what was there before the call is no success of it.
+
+A part of `tools/effect_rules.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from botocore.model import Shape
+from effect_rules import EffectOf, Found
+
+OTHERWISE: Final = re.compile(
+    r"""(?ix)
+    \blatest\b | \bmost\ recent\b | \bdefault:?\ (is|describes|that)\b | \bby\ default\b | \bomit
+    | (\bnot|n't)\ (be\ )?(specified|provided|specify|provide|include|supplied)\b | \bis\ null\b
+    | \bto\ (retrieve|describe|return)\b.*\bdo\ not\ include\b
+    """
+)
+"""In the documentation of a parameter: what the operation does without it."""
+
+OF_CALL: Final = re.compile(r"\bcall\.(input|output)\.(\w+)")
+
+
+def documentation(shape: Shape | None) -> str:
+    """Return the documentation of a shape without its tags."""
+    return " ".join(re.sub(r"<[^>]*>", "", getattr(shape, "documentation", "")).split())
+
+
+def parameter_dropped(effect: EffectOf) -> Iterator[Found]:
+    """A parameter that the call may not give is needed if the poll without it is of another.
+
+    A list of one value cannot be dropped. What the call does not require and has a default of its
+    own, in its documentation, means the same there and in the poll; a parent that is assumed, as
+    the default cluster, has no item of this id. A refusal may name the case.
+    """
+    input_shape, given = effect.polled.input_shape, effect.mutation.input_shape
+    for name, path in effect.trait.parameters.items():
+        terms = OF_CALL.findall(path)
+        if name in (*input_shape.required_members, *effect.trait.needed) or not terms:
+            continue
+        text = documentation(input_shape.members[name])
+        if path.startswith("[") or "is assumed" in text or not OTHERWISE.search(text):
+            continue
+        of_input = [member for side, member in terms if side == "input"]
+        refused = "".join(each.path for each in effect.trait.refusals)
+        if any(
+            member in given.required_members
+            or OTHERWISE.search(documentation(given.members[member]))
+            or f"call.input.{member} == `null`" in refused
+            for member in of_input
+        ):
+            continue
+        text = f"{effect.polled.name} means another without {name}: {path} may be null"
+        yield Found("EffectParameterDropped", text)
+
+
+RULES: Final = (parameter_dropped,)
