@@ -3,6 +3,7 @@
 | rule | module |
 |---|---|
 | `EffectMadeAgain` | `rules_again` |
+| `EffectNotNew`, `EffectInputNotCompared`, `EffectParameterDropped`, `EffectFilterOnNothing`, `EffectPartialEnd`, `EffectStopOfResource` | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
@@ -66,12 +67,14 @@ Rule = Callable[[EffectOf], Iterable[Found]]
 def rules() -> tuple[Rule, ...]:
     """Return all rules."""
     import rules_again  # noqa: PLC0415 - which imports this module
+    import rules_fresh  # noqa: PLC0415 - which imports this module
     import rules_items  # noqa: PLC0415 - which imports this module
     import rules_moves  # noqa: PLC0415 - which imports this module
     import rules_refused  # noqa: PLC0415 - which imports this module
 
     return (
         *rules_again.RULES,
+        *rules_fresh.RULES,
         *rules_items.RULES,
         *rules_moves.RULES,
         *rules_refused.RULES,
