@@ -3,7 +3,7 @@
 | rule | module |
 |---|---|
 | `EffectMadeAgain` | `rules_again` |
-| `EffectNotNew`, `EffectInputNotCompared`, `EffectParameterDropped`, `EffectFilterOnNothing`, `EffectPartialEnd`, `EffectStopOfResource` | `rules_fresh` |
+| `EffectParameterDropped`, `EffectPartialEnd`, and more | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |

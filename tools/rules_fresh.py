@@ -92,14 +92,19 @@ def partial_end(effect: EffectOf) -> Iterator[Found]:
         if each.state is not AcceptorState.SUCCESS or index in says:
             continue
         for word in sorted(words - failures):
-            found = PARTIAL.search(word)
-            if found is None and effect.trait.basis == "identity":
-                found = UNDONE.search(word)
-                if effect.mutation.name.startswith("Create") and "stopped" in word.lower():
-                    continue  # Many things are stopped when they are made.
-            stem = found and re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower()
+            stem = _partial(word, effect)
             if stem and stem not in told:
                 yield Found("EffectPartialEnd", f"{word} is a success: {each.matcher.matcher.path}")
+
+
+def _partial(word: str, effect: EffectOf) -> str | None:
+    """Return the part of a state that says that not all was done, without its ending."""
+    found = PARTIAL.search(word)
+    # Many things are stopped when they are made.
+    is_made = effect.mutation.name.startswith("Create") and "stopped" in word.lower()
+    if found is None and effect.trait.basis == "identity" and not is_made:
+        found = UNDONE.search(word)
+    return None if found is None else re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower()
 
 
 RULES: Final = (parameter_dropped, partial_end)
