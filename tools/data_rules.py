@@ -10,6 +10,8 @@
 | a waiter that may see the last run says so | WARNING | `WaiterLastRun.W` |
 | no two waiters of an operation have the same acceptors | WARNING | `WaiterSameMeaning.W` |
 | a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
+| a success that its documentation takes back reads another member beside it | WARNING | \
+`WaiterDenied.W.i` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -46,6 +48,11 @@ _BLANKS = re.compile(r"\s+")
 _LEFT_OUT = re.compile(r"[Dd]efault[^.]* (only|[Nn]ot?) |[Dd]o not include|instances only")
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 _RECOVERS = re.compile(r"\brecoverable")
+_WORD = re.compile(r"[\w-]+")
+_DENIES = re.compile(
+    r"\bregardless\b|\b(?:does not|doesn't) (?:mean|indicate|imply|guarantee)\b|\bonly possible\b"
+    r"|\bcontribute to\b|\beven if\b"
+)
 _EARLIER = re.compile(r"\b(earlier|last|latest|since)\b")
 _LAST_MEMBER = re.compile(r"\$([Ll]ast(?!Status$)|[Ll]atest|[Mm]ostRecent)")
 _STATUS_OF_LAST = re.compile(
@@ -79,6 +86,7 @@ def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
             _last_run(waiter, trait.operation),
             _same_meaning(waiter, trait.definitions),
             _never_gone(waiter, trait.operation),
+            _denied(waiter, trait.operation),
         )
         for finding in findings:
             yield trait.target.finding(waiter.name, finding)
@@ -177,6 +185,48 @@ def _never_gone(waiter: WaiterDefinition, operation: OperationShapes) -> Iterato
             text = f"goes on although nothing passes `{name}`: what is gone is not listed"
             yield Finding(Severity.WARNING, "WaiterNeverGone", text)
             return
+
+
+def _denied(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
+    """Find a success by a member alone whose value may not mean it, says the documentation."""
+    within = _members_within(operation.output)
+    read: list[frozenset[str]] = []
+    for index, acceptor in enumerate(waiter.acceptors):
+        path = traced_path(acceptor, operation)
+        if path is None:
+            continue
+        read.append(path.members)
+        if acceptor.state is not AcceptorState.SUCCESS:
+            continue
+        values = {each.value for each in path.comparisons}
+        for member in sorted(path.members & set(within)):
+            siblings = {e for e in within if e.startswith(member[: member.index("$") + 1])}
+            siblings.discard(member)
+            if any(member in each and not siblings.isdisjoint(each) for each in read):
+                continue  # it is told by both
+            name = member[member.index("$") + 1 :]
+            denied = [
+                *(e for e in _sentences(within[member], _DENIES) if values & {*_WORD.findall(e)}),
+                *(
+                    e
+                    for other in sorted(siblings)
+                    for e in _sentences(within[other], _differs(name))
+                ),
+            ]
+            if denied:
+                text = f"`{name}` alone does not tell, says the documentation: {denied[0]}"
+                yield Finding(Severity.WARNING, "WaiterDenied", text, index)
+                return
+
+
+def _differs(name: str) -> re.Pattern[str]:
+    """Return what the documentation of another member says of one that tells less."""
+    return re.compile(rf"\bdifferent \w+ than {name}\b")
+
+
+def _sentences(shape: Shape, wanted: re.Pattern[str]) -> list[str]:
+    """Return the sentences of a shape's documentation that match."""
+    return [each for each in re.split(r"(?<=\.) ", _text(shape)) if wanted.search(each)]
 
 
 def _members_within(shape: Shape | None) -> dict[str, Shape]:
