@@ -9,7 +9,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from botocore.model import Shape
+from botocore.model import ListShape, Shape
+from effect_answers import (
+    ASKED,
+    OLD,
+    answers_of_success,
+    certain_successes,
+    expressions,
+    has_path,
+    made,
+    names_in,
+)
 from effect_rules import EffectOf, Found
 
 from boto_waiters_plus.definitions.shipped import shipped_definitions
@@ -102,4 +112,89 @@ def partial_end(effect: EffectOf) -> Iterator[Found]:
                 yield Found("EffectPartialEnd", f"{word} is a success: {each.matcher.matcher.path}")
 
 
-RULES: Final = (parameter_dropped, partial_end)
+MAKING: Final = re.compile(
+    r"(Batch)?(Create|Start|Run|Submit|Send|Import|Export|Copy|Restore|Request|Purchase|Register|Add"
+    r"|Launch|Allocate|Generate|Invoke|Execute|Test|Publish|Open|Associate|Attach|Authorize|Connect"
+    r"|Share|Provision|Issue|Bundle|Retry)"
+)
+"""Operations that make what is polled."""
+
+NAMING: Final = re.compile(r"(?i)(arn|ids?|names?|identifiers?)$")
+MOMENT: Final = re.compile(r"(?i)(time|date|At|timestamp|modified|version(number)?|token|orderingid)$")
+"""Members that have another value after each change."""
+
+
+def not_new(effect: EffectOf) -> Iterator[Found]:
+    """The state from before is no certain success of an update, whose identity must be new.
+
+    First the poll has other values than the answer of the call, then the same, and each time the
+    states of a success. A poll by an id that the call has made finds nothing from before; nor does
+    the second look like a success of the call if it is compared with what the call asks for, or
+    with a member that it has made or changed.
+    """
+    name = effect.mutation.name
+    if effect.trait.basis not in ("identity", "version") or MAKING.match(name):
+        return
+    if name.startswith(ENDING_VERBS):
+        return  # What has ended does not begin again.
+    if any(is_made(effect, path) for path in effect.trait.parameters.values()):
+        return
+    names = names_in(*expressions(effect))
+    # What was the current version is that of before.
+    members = effect.mutation.input_shape.members
+    before = {(n,): made(members[n], names, OLD) for n in members if n.startswith("Current")}
+    asked = made(effect.mutation.input_shape, names, {**ASKED, **before})
+    for _, output in answers_of_success(effect, asked, OLD, ASKED):
+        yield Found("EffectNotNew", f"what was there before is a certain success: {output}")
+        return
+    for index in certain_successes(effect):
+        acceptor = effect.acceptors[index]
+        path = acceptor.matcher.matcher.path if has_path(acceptor) else "call.input."
+        if "call.input." not in path and not is_made(effect, path):
+            yield Found("EffectNotNew", f"the answer of the call may be from before: {acceptor}")
+
+
+def is_made(effect: EffectOf, expression: str) -> bool:
+    """Whether an expression has what the call has made or changed: an id, a version or a time.
+
+    An id is not made if it is of the input, or of what the operation is named after, or in its
+    description, which the poll shows, too. The documentation may call it new.
+    """
+    noun = re.sub(r"^[A-Z][a-z]+", "", effect.mutation.name).lower()
+    input_members = effect.mutation.input_shape.members
+    shown = shapes_in(effect.polled.output_shape)
+    expression = re.sub(r"(?<=\w)\[[^\]]*\]", "", expression)
+    for side, found in re.findall(r"\bcall\.(input|output)\.([\w.]+)", expression):
+        shape, parts = getattr(effect.mutation, f"{side}_shape"), found.split(".")
+        on_way = []
+        for part in parts:
+            shape = shape.member if isinstance(shape, ListShape) else shape
+            shape = shape.members[part]
+            on_way.append(shape.name)
+        if MOMENT.search(parts[-1]):
+            return True
+        if side == "input":
+            continue
+        if re.search(r"(?i)\bnew\b|generates", documentation(shape)):
+            return True
+        is_described = len(parts) > 1 and on_way[0] in shown and parts[0].lower() in noun
+        own = NAMING.sub("", parts[-1]) or NAMING.sub("", parts[-2] if len(parts) > 1 else "")
+        is_own = own and own.lower() in noun
+        given = input_members.get(parts[-1])
+        is_given = given is not None and "idempotencyToken" not in given.metadata
+        if not (is_described or is_own or is_given):
+            return True
+    return False
+
+
+def shapes_in(shape: Shape | None, *above: str) -> frozenset[str]:
+    """Return the names of the shapes in a shape."""
+    if shape is None or shape.name in above:
+        return frozenset()
+    inner = [*getattr(shape, "members", {}).values()]
+    inner += [each for each in (getattr(shape, n, None) for n in ("member", "value")) if each]
+    below = (shapes_in(each, *above, shape.name) for each in inner)
+    return frozenset((shape.name,)).union(*below)
+
+
+RULES: Final = (parameter_dropped, partial_end, not_new)
