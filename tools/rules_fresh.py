@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from botocore.model import ListShape, Shape
+from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from effect_answers import (
     ASKED,
     OLD,
@@ -22,6 +22,7 @@ from effect_answers import (
 )
 from effect_rules import EffectOf, Found
 
+from boto_waiters_plus.check.shapes import enum_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 
@@ -37,7 +38,7 @@ OTHERWISE: Final = re.compile(
 OF_CALL: Final = re.compile(r"\bcall\.(input|output)\.(\w+)")
 
 
-def documentation(shape: Shape | None) -> str:
+def documentation(shape: Shape | OperationModel | None) -> str:
     """Return the documentation of a shape without its tags."""
     return " ".join(re.sub(r"<[^>]*>", "", getattr(shape, "documentation", "")).split())
 
@@ -197,4 +198,48 @@ def shapes_in(shape: Shape | None, *above: str) -> frozenset[str]:
     return frozenset((shape.name,)).union(*below)
 
 
-RULES: Final = (parameter_dropped, partial_end, not_new)
+SETTING_VERBS: Final = ("Update", "Modify", "Set", "Put", "Enable", "Change", "Reset", "Adjust")
+
+
+def input_not_compared(effect: EffectOf) -> Iterator[Found]:
+    """What a call asks for and the poll shows is compared, by each goal that is certain.
+
+    A member counts if the poll shows one of its name and type. A list of `keys(call.input)` tells
+    which of them the goal compares; and what names the thing is a parameter of the poll.
+    """
+    name = effect.mutation.name
+    starts = name.startswith("Start") and "update" in documentation(effect.mutation)[:80]
+    if effect.trait.basis != "goal" or not (starts or name.startswith(SETTING_VERBS)):
+        return
+    told = [*(each.path for each in effect.trait.refusals), *effect.trait.parameters.values()]
+    named = names_in(*told, effect.trait.each or "item")
+    given = getattr(effect.mutation.input_shape, "members", {})
+    shown = {key: shape for each in polled_structures(effect) for key, shape in each.members.items()}
+    for index in certain_successes(effect):
+        if not has_path(effect.acceptors[index]):
+            continue
+        path = effect.acceptors[index].matcher.matcher.path
+        if re.search(r"keys\((not_null\()?(call\.)?input", path):
+            continue
+        others = named | names_in(path) | {*effect.polled.input_shape.members}
+        missing = [
+            member
+            for member, shape in given.items()
+            if member in shown and shown[member].type_name == shape.type_name
+            if member not in others and len(enum_of(shape) or ()) != 1
+        ]
+        if missing:
+            yield Found("EffectInputNotCompared", f"{', '.join(missing)} of the poll: {path}")
+
+
+def polled_structures(effect: EffectOf) -> Iterator[StructureShape]:
+    """Yield the answer of the poll, and what it describes."""
+    if effect.polled.output_shape is not None:
+        yield effect.polled.output_shape
+        for member in effect.polled.output_shape.members.values():
+            inner = member.member if isinstance(member, ListShape) else member
+            if isinstance(inner, StructureShape):
+                yield inner
+
+
+RULES: Final = (parameter_dropped, partial_end, not_new, input_not_compared)
