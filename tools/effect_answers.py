@@ -66,8 +66,15 @@ def answers_of_success(
     for index in certain_successes(effect):
         acceptor = effect.acceptors[index]
         sides = [
-            {path: each for path, each in _choices(acceptor, shape, names).items() if path not in given}
-            for shape, given in ((effect.polled.output_shape, old), (effect.mutation.output_shape, answered))
+            {
+                path: each
+                for path, each in _choices(acceptor, shape, names).items()
+                if path not in given
+            }
+            for shape, given in (
+                (effect.polled.output_shape, old),
+                (effect.mutation.output_shape, answered),
+            )
         ]
         varied = [(side, *each) for side, choices in enumerate(sides) for each in choices.items()]
         while math.prod(len(values) for *_, values in varied) > MOST_ANSWERS:
@@ -84,7 +91,10 @@ def answers_of_success(
 
 def matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
     """Return the acceptor that matches an answer of the poll; of several items, for all."""
-    given = {name: jmespath.search(path, {"call": call}) for name, path in effect.trait.parameters.items()}
+    given = {
+        name: jmespath.search(path, {"call": call})
+        for name, path in effect.trait.parameters.items()
+    }
     document = {"input": given, "output": output, "call": call}
     items = [None] if effect.trait.each is None else jmespath.search(effect.trait.each, document)
     for index, acceptor in enumerate(effect.acceptors):
@@ -150,12 +160,16 @@ def names_in(*expressions: str) -> frozenset[str]:
 @functools.cache
 def literals_in(*expressions: str) -> frozenset[Any]:
     """Return the strings and numbers in expressions."""
-    values = [node["value"] for each in expressions for node in nodes(each) if node["type"] == "literal"]
+    values = [
+        node["value"] for each in expressions for node in nodes(each) if node["type"] == "literal"
+    ]
     flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
     return frozenset(each for each in flat if isinstance(each, str | int | float))
 
 
-def made(shape: Shape | None, names: Collection[str], values: Mapping[Any, Any], at: Path = ()) -> Any:
+def made(
+    shape: Shape | None, names: Collection[str], values: Mapping[Any, Any], at: Path = ()
+) -> Any:
     """Return an answer with the members of these names, and with all below the last of them.
 
     Args:
@@ -183,7 +197,9 @@ def read_members(shape: StructureShape, names: Collection[str], at: Path) -> Map
     return inner if inner or len(at) > 4 else shape.members
 
 
-def leaves(shape: Shape | None, names: Collection[str], at: Path = ()) -> Iterator[tuple[Path, Shape]]:
+def leaves(
+    shape: Shape | None, names: Collection[str], at: Path = ()
+) -> Iterator[tuple[Path, Shape]]:
     """Yield what `made` gives a value, with its shape; a list comes before its items."""
     if isinstance(shape, StructureShape):
         for name, each in read_members(shape, names, at).items():

@@ -2,7 +2,7 @@
 
 | rule | module |
 |---|---|
-| `EffectParameterDropped` | `rules_fresh` |
+| `EffectParameterDropped`, `EffectPartialEnd`, `EffectNotNew`, `EffectInputNotCompared`, `EffectStopOfResource` | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |

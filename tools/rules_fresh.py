@@ -121,7 +121,9 @@ MAKING: Final = re.compile(
 """Operations that make what is polled."""
 
 NAMING: Final = re.compile(r"(?i)(arn|ids?|names?|identifiers?)$")
-MOMENT: Final = re.compile(r"(?i)(time|date|At|timestamp|modified|version(number)?|token|orderingid)$")
+MOMENT: Final = re.compile(
+    r"(?i)(time|date|At|timestamp|modified|version(number)?|token|orderingid)$"
+)
 """Members that have another value after each change."""
 
 
@@ -214,7 +216,9 @@ def input_not_compared(effect: EffectOf) -> Iterator[Found]:
     told = [*(each.path for each in effect.trait.refusals), *effect.trait.parameters.values()]
     named = names_in(*told, effect.trait.each or "item")
     given = getattr(effect.mutation.input_shape, "members", {})
-    shown = {key: shape for each in polled_structures(effect) for key, shape in each.members.items()}
+    shown = {
+        key: shape for each in polled_structures(effect) for key, shape in each.members.items()
+    }
     for index in certain_successes(effect):
         if not has_path(effect.acceptors[index]):
             continue
@@ -242,4 +246,21 @@ def polled_structures(effect: EffectOf) -> Iterator[StructureShape]:
                 yield inner
 
 
-RULES: Final = (parameter_dropped, partial_end, not_new, input_not_compared)
+def stop_of_resource(effect: EffectOf) -> Iterator[Found]:
+    """A stop is of what the call has begun, where the answer has its id, and of nothing else.
+
+    By the name of the resource it stops what somebody else has begun since.
+    """
+    if effect.trait.stop is None:
+        return
+    given = effect.trait.stop.parameters
+    if any(re.search(r"\bcall\.output\b|\bitem\b", path) for path in given.values()):
+        return
+    terms = OF_CALL.findall(" ".join(expressions(effect)))
+    made_ids = [name for side, name in terms if side == "output" and NAMING.search(name)]
+    if made_ids:
+        text = f"{effect.trait.stop.operation} takes {', '.join(given.values())}, not {made_ids[0]}"
+        yield Found("EffectStopOfResource", text)
+
+
+RULES: Final = (parameter_dropped, partial_end, not_new, input_not_compared, stop_of_resource)
