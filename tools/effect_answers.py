@@ -18,7 +18,6 @@ from botocore.model import ListShape, MapShape, Shape, StructureShape
 from effect_rules import EffectOf
 
 from boto_waiters_plus.check.shapes import enum_of
-from boto_waiters_plus.engine.path_interpreter import EVALUATION_ERRORS
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -27,6 +26,7 @@ from boto_waiters_plus.engine.acceptors import (
     PathComparator,
     SuccessMatcher,
 )
+from boto_waiters_plus.engine.path_interpreter import EVALUATION_ERRORS
 
 OLD: Final = {"string": "1" * 64, "boolean": False, "timestamp": 1000, "number": 1}
 ASKED: Final = {"string": "2" * 64, "boolean": True, "timestamp": 2000, "number": 2}

@@ -2,7 +2,8 @@
 
 | rule | module |
 |---|---|
-| `EffectParameterDropped`, `EffectPartialEnd`, `EffectNotNew`, `EffectInputNotCompared`, `EffectStopOfResource` | `rules_fresh` |
+| `EffectParameterDropped`, `EffectPartialEnd`, `EffectNotNew` | `rules_fresh` |
+| `EffectInputNotCompared`, `EffectStopOfResource`, `EffectFilterOnNothing` | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |

@@ -103,14 +103,18 @@ def partial_end(effect: EffectOf) -> Iterator[Found]:
         if each.state is not AcceptorState.SUCCESS or index in says:
             continue
         for word in sorted(words - failures):
-            found = PARTIAL.search(word)
-            if found is None and effect.trait.basis == "identity":
-                found = UNDONE.search(word)
-                if effect.mutation.name.startswith("Create") and "stopped" in word.lower():
-                    continue  # Many things are stopped when they are made.
-            stem = found and re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower()
+            stem = _stem_of_part(effect, word)
             if stem and stem not in told:
                 yield Found("EffectPartialEnd", f"{word} is a success: {each.matcher.matcher.path}")
+
+
+def _stem_of_part(effect: EffectOf, word: str) -> str:
+    found = PARTIAL.search(word)
+    # Many things are stopped when they are made.
+    is_made = effect.mutation.name.startswith("Create") and "stopped" in word.lower()
+    if found is None and effect.trait.basis == "identity" and not is_made:
+        found = UNDONE.search(word)
+    return re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower() if found else ""
 
 
 MAKING: Final = re.compile(
@@ -263,4 +267,44 @@ def stop_of_resource(effect: EffectOf) -> Iterator[Found]:
         yield Found("EffectStopOfResource", text)
 
 
-RULES: Final = (parameter_dropped, partial_end, not_new, input_not_compared, stop_of_resource)
+LINKING: Final = re.compile(r"Associate|Disassociate|Attach|Detach")
+"""Operations on a link of two things: the item has the ids of both."""
+
+
+def filter_on_nothing(effect: EffectOf) -> Iterator[Found]:
+    """A list of a parent is read by an id of the item, which the call's answer or input tells.
+
+    All or any of the items would be those of others, and of last month. A parameter of the poll
+    may name the item; of a link it names one of the two.
+    """
+    paths = expressions(effect)
+    words = {*re.findall(r"\w+", " ".join(paths))}
+    if "item" in words or any("call." in path and "output." in path for path in paths):
+        return
+    mutation, given = effect.mutation, effect.mutation.input_shape
+    required = given.required_members if LINKING.match(mutation.name) else ()
+    answered = {*getattr(mutation.output_shape, "members", ())} - {*getattr(given, "members", ())}
+    stems = {NAMING.sub("", each).lower() for each in effect.trait.parameters}
+    for name, member in getattr(effect.polled.output_shape, "members", {}).items():
+        if isinstance(member, ListShape) and name in words:
+            nouns = f"{mutation.name} {member.member.name}".lower()
+            is_named = not LINKING.match(mutation.name) and any(each in nouns for each in stems)
+            ids = filter(NAMING.search, getattr(member.member, "members", ()))
+            told = [
+                each
+                for each in ids
+                if each in {*answered, *required} - words
+                and NAMING.sub("", each).lower() not in stems
+            ]
+            if told and not is_named:
+                yield Found("EffectFilterOnNothing", f"{name} may be of others: {told[0]} is told")
+
+
+RULES: Final = (
+    parameter_dropped,
+    partial_end,
+    not_new,
+    input_not_compared,
+    stop_of_resource,
+    filter_on_nothing,
+)
