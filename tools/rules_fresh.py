@@ -9,9 +9,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from botocore.model import Shape
+from botocore.model import ListShape, OperationModel, Shape, StructureShape
+from effect_answers import (
+    ASKED,
+    OLD,
+    answers_of_success,
+    certain_successes,
+    expressions,
+    has_path,
+    made,
+    names_in,
+)
 from effect_rules import EffectOf, Found
 
+from boto_waiters_plus.check.shapes import enum_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 
@@ -27,7 +38,7 @@ OTHERWISE: Final = re.compile(
 OF_CALL: Final = re.compile(r"\bcall\.(input|output)\.(\w+)")
 
 
-def documentation(shape: Shape | None) -> str:
+def documentation(shape: Shape | OperationModel | None) -> str:
     """Return the documentation of a shape without its tags."""
     return " ".join(re.sub(r"<[^>]*>", "", getattr(shape, "documentation", "")).split())
 
@@ -107,4 +118,203 @@ def _partial(word: str, effect: EffectOf) -> str | None:
     return None if found is None else re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower()
 
 
-RULES: Final = (parameter_dropped, partial_end)
+def _stem_of_part(effect: EffectOf, word: str) -> str:
+    found = PARTIAL.search(word)
+    # Many things are stopped when they are made.
+    is_made = effect.mutation.name.startswith("Create") and "stopped" in word.lower()
+    if found is None and effect.trait.basis == "identity" and not is_made:
+        found = UNDONE.search(word)
+    return re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower() if found else ""
+
+
+MAKING: Final = re.compile(
+    r"(Batch)?(Create|Start|Run|Submit|Send|Import|Export|Copy|Restore|Request|Purchase|Register|Add"
+    r"|Launch|Allocate|Generate|Invoke|Execute|Test|Publish|Open|Associate|Attach|Authorize|Connect"
+    r"|Share|Provision|Issue|Bundle|Retry)"
+)
+"""Operations that make what is polled."""
+
+NAMING: Final = re.compile(r"(?i)(arn|ids?|names?|identifiers?)$")
+MOMENT: Final = re.compile(
+    r"(?i)(time|date|At|timestamp|modified|version(number)?|token|orderingid)$"
+)
+"""Members that have another value after each change."""
+
+
+def not_new(effect: EffectOf) -> Iterator[Found]:
+    """The state from before is no certain success of an update, whose identity must be new.
+
+    First the poll has other values than the answer of the call, then the same, and each time the
+    states of a success. A poll by an id that the call has made finds nothing from before; nor does
+    the second look like a success of the call if it is compared with what the call asks for, or
+    with a member that it has made or changed.
+    """
+    name = effect.mutation.name
+    if effect.trait.basis not in ("identity", "version") or MAKING.match(name):
+        return
+    if name.startswith(ENDING_VERBS):
+        return  # What has ended does not begin again.
+    if any(is_made(effect, path) for path in effect.trait.parameters.values()):
+        return
+    names = names_in(*expressions(effect))
+    # What was the current version is that of before.
+    members = effect.mutation.input_shape.members
+    before = {(n,): made(members[n], names, OLD) for n in members if n.startswith("Current")}
+    asked = made(effect.mutation.input_shape, names, {**ASKED, **before})
+    for _, output in answers_of_success(effect, asked, OLD, ASKED):
+        yield Found("EffectNotNew", f"what was there before is a certain success: {output}")
+        return
+    for index in certain_successes(effect):
+        acceptor = effect.acceptors[index]
+        path = acceptor.matcher.matcher.path if has_path(acceptor) else "call.input."
+        if "call.input." not in path and not is_made(effect, path):
+            yield Found("EffectNotNew", f"the answer of the call may be from before: {acceptor}")
+
+
+def is_made(effect: EffectOf, expression: str) -> bool:
+    """Whether an expression has what the call has made or changed: an id, a version or a time.
+
+    An id is not made if it is of the input, or of what the operation is named after, or in its
+    description, which the poll shows, too. The documentation may call it new.
+    """
+    noun = re.sub(r"^[A-Z][a-z]+", "", effect.mutation.name).lower()
+    input_members = effect.mutation.input_shape.members
+    shown = shapes_in(effect.polled.output_shape)
+    expression = re.sub(r"(?<=\w)\[[^\]]*\]", "", expression)
+    for side, found in re.findall(r"\bcall\.(input|output)\.([\w.]+)", expression):
+        shape, parts = getattr(effect.mutation, f"{side}_shape"), found.split(".")
+        on_way = []
+        for part in parts:
+            shape = shape.member if isinstance(shape, ListShape) else shape
+            shape = shape.members[part]
+            on_way.append(shape.name)
+        if MOMENT.search(parts[-1]):
+            return True
+        if side == "input":
+            continue
+        if re.search(r"(?i)\bnew\b|generates", documentation(shape)):
+            return True
+        is_described = len(parts) > 1 and on_way[0] in shown and parts[0].lower() in noun
+        own = NAMING.sub("", parts[-1]) or NAMING.sub("", parts[-2] if len(parts) > 1 else "")
+        is_own = own and own.lower() in noun
+        given = input_members.get(parts[-1])
+        is_given = given is not None and "idempotencyToken" not in given.metadata
+        if not (is_described or is_own or is_given):
+            return True
+    return False
+
+
+def shapes_in(shape: Shape | None, *above: str) -> frozenset[str]:
+    """Return the names of the shapes in a shape."""
+    if shape is None or shape.name in above:
+        return frozenset()
+    inner = [*getattr(shape, "members", {}).values()]
+    inner += [each for each in (getattr(shape, n, None) for n in ("member", "value")) if each]
+    below = (shapes_in(each, *above, shape.name) for each in inner)
+    return frozenset((shape.name,)).union(*below)
+
+
+SETTING_VERBS: Final = ("Update", "Modify", "Set", "Put", "Enable", "Change", "Reset", "Adjust")
+
+
+def input_not_compared(effect: EffectOf) -> Iterator[Found]:
+    """What a call asks for and the poll shows is compared, by each goal that is certain.
+
+    A member counts if the poll shows one of its name and type. A list of `keys(call.input)` tells
+    which of them the goal compares; and what names the thing is a parameter of the poll.
+    """
+    name = effect.mutation.name
+    starts = name.startswith("Start") and "update" in documentation(effect.mutation)[:80]
+    if effect.trait.basis != "goal" or not (starts or name.startswith(SETTING_VERBS)):
+        return
+    told = [*(each.path for each in effect.trait.refusals), *effect.trait.parameters.values()]
+    named = names_in(*told, effect.trait.each or "item")
+    given = getattr(effect.mutation.input_shape, "members", {})
+    shown = {
+        key: shape for each in polled_structures(effect) for key, shape in each.members.items()
+    }
+    for index in certain_successes(effect):
+        if not has_path(effect.acceptors[index]):
+            continue
+        path = effect.acceptors[index].matcher.matcher.path
+        if re.search(r"keys\((not_null\()?(call\.)?input", path):
+            continue
+        others = named | names_in(path) | {*effect.polled.input_shape.members}
+        missing = [
+            member
+            for member, shape in given.items()
+            if member in shown and shown[member].type_name == shape.type_name
+            if member not in others and len(enum_of(shape) or ()) != 1
+        ]
+        if missing:
+            yield Found("EffectInputNotCompared", f"{', '.join(missing)} of the poll: {path}")
+
+
+def polled_structures(effect: EffectOf) -> Iterator[StructureShape]:
+    """Yield the answer of the poll, and what it describes."""
+    if effect.polled.output_shape is not None:
+        yield effect.polled.output_shape
+        for member in effect.polled.output_shape.members.values():
+            inner = member.member if isinstance(member, ListShape) else member
+            if isinstance(inner, StructureShape):
+                yield inner
+
+
+def stop_of_resource(effect: EffectOf) -> Iterator[Found]:
+    """A stop is of what the call has begun, where the answer has its id, and of nothing else.
+
+    By the name of the resource it stops what somebody else has begun since.
+    """
+    if effect.trait.stop is None:
+        return
+    given = effect.trait.stop.parameters
+    if any(re.search(r"\bcall\.output\b|\bitem\b", path) for path in given.values()):
+        return
+    terms = OF_CALL.findall(" ".join(expressions(effect)))
+    made_ids = [name for side, name in terms if side == "output" and NAMING.search(name)]
+    if made_ids:
+        text = f"{effect.trait.stop.operation} takes {', '.join(given.values())}, not {made_ids[0]}"
+        yield Found("EffectStopOfResource", text)
+
+
+LINKING: Final = re.compile(r"Associate|Disassociate|Attach|Detach")
+"""Operations on a link of two things: the item has the ids of both."""
+
+
+def filter_on_nothing(effect: EffectOf) -> Iterator[Found]:
+    """A list of a parent is read by an id of the item, which the call's answer or input tells.
+
+    All or any of the items would be those of others, and of last month. A parameter of the poll
+    may name the item; of a link it names one of the two.
+    """
+    paths = expressions(effect)
+    words = {*re.findall(r"\w+", " ".join(paths))}
+    if "item" in words or any("call." in path and "output." in path for path in paths):
+        return
+    mutation, given = effect.mutation, effect.mutation.input_shape
+    required = given.required_members if LINKING.match(mutation.name) else ()
+    answered = {*getattr(mutation.output_shape, "members", ())} - {*getattr(given, "members", ())}
+    stems = {NAMING.sub("", each).lower() for each in effect.trait.parameters}
+    for name, member in getattr(effect.polled.output_shape, "members", {}).items():
+        if isinstance(member, ListShape) and name in words:
+            nouns = f"{mutation.name} {member.member.name}".lower()
+            is_named = not LINKING.match(mutation.name) and any(each in nouns for each in stems)
+            ids = filter(NAMING.search, getattr(member.member, "members", ()))
+            told = [
+                each
+                for each in ids
+                if each in {*answered, *required} - words
+                and NAMING.sub("", each).lower() not in stems
+            ]
+            if told and not is_named:
+                yield Found("EffectFilterOnNothing", f"{name} may be of others: {told[0]} is told")
+
+
+RULES: Final = (
+    parameter_dropped,
+    partial_end,
+    not_new,
+    input_not_compared,
+    stop_of_resource,
+    filter_on_nothing,
+)
