@@ -2,6 +2,7 @@
 
 | rule | module |
 |---|---|
+| EffectListByItsEnds, EffectOneOfSeveral, EffectSomeOfSeveral | rules_items |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -58,7 +59,11 @@ class Found:
 
 Rule = Callable[[EffectOf], Iterable[Found]]
 
-RULES: tuple[Rule, ...] = ()
+
+def _rules() -> tuple[Rule, ...]:
+    import rules_items  # noqa: PLC0415 - it needs the classes above
+
+    return rules_items.RULES
 
 
 @functools.cache
@@ -96,7 +101,7 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):
-        for rule in RULES:
+        for rule in _rules():
             for each in rule(effect):
                 yield effect, each
 

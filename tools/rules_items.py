@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import jmespath
 
+from boto_waiters_plus.definitions.operation_names import verb_of
+from boto_waiters_plus.definitions.state_words import ENDINGS
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from effect_rules import EffectOf, Found
 
 Node = Mapping[str, Any]
+
+_ENDING = (*ENDINGS, "CANCEL", "DISABL", "RELEAS")
+_SEVERAL = re.compile(r"\Acall\.[\w.]+\Z|\bcall\.[\w.]+\[\]")
+_COUNT = re.compile(r"\blength\([^=<>]*\b(call|input)\.")
 
 _CALL = re.compile(r"\bcall\b")
 
@@ -92,7 +98,8 @@ def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
     """Find acceptors that read some items of a list: those between them may have failed."""
     for acceptor in effect.acceptors:
         for items, indexes in _indexed(_path(acceptor) or "@").items():
-            if len(indexes) > 1 or _CALL.search(items):
+            # The ends of a sorted list are its least and its greatest value.
+            if (len(indexes) > 1 or _CALL.search(items)) and not items.startswith(" sort("):
                 which = ", ".join(map(str, sorted(indexes)))
                 yield _found("EffectListByItsEnds", f"a {acceptor.state.value} reads [{which}]")
                 break
@@ -101,16 +108,41 @@ def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
 def one_of_several(effect: EffectOf) -> Iterator[Found]:
     """Find parameters of the poll or of the stop that are one item of a list of the call."""
     refused = [each.path for each in effect.trait.refusals]
-    stop = effect.trait.stop
+    stop, of_each = effect.trait.stop, effect.trait.each or ""
     given = [("the poll", effect.trait.parameters), ("the stop", stop.parameters if stop else {})]
     for of, parameters in given:
         for name, path in parameters.items():
-            lists = re.findall(r"(call\.[\w.]+?)(?:\[\])?[\w.]*(?: \| )?\[-?\d+\]", path)
-            if not _indexed(path) or all(
-                any(f"length(not_null({each}," in refusal for refusal in refused) for each in lists
-            ) and lists:
-                continue
-            yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
+            lists = re.findall(r"(call[\w.]+)(?=\[)", path)
+            # A call with several of them is refused.
+            is_one = any(f"length(not_null({each}," in text for each in lists for text in refused)
+            # What is the same in all items is the parent's, such as the cluster.
+            of_parent = of_each.partition("[]")[0] in lists and path.replace("[0]", "[]") != of_each
+            if _indexed(path) and not (is_one or of_parent):
+                yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
+
+
+def some_of_several(effect: EffectOf) -> Iterator[Found]:
+    """Find successes by an answer that may lack one of several things that were begun."""
+    if effect.trait.each is not None or _is_ending(effect.mutation.name):
+        return
+    members = effect.polled.input_shape.members if effect.polled.input_shape else {}
+    for name, path in effect.trait.parameters.items():
+        if members[name].type_name == "list" and _SEVERAL.search(path):
+            paths = {state: [] for state in AcceptorState}
+            for acceptor in effect.acceptors:
+                paths[acceptor.state].append(_path(acceptor))
+            if any(map(_COUNT.search, paths[AcceptorState.RETRY])):
+                return
+            for each in paths[AcceptorState.SUCCESS]:
+                if each and not _COUNT.search(each):
+                    text = f"{name} of the poll is {path}, and a success is {each}"
+                    yield _found("EffectSomeOfSeveral", text)
+                    return
+
+
+def _is_ending(mutation: str) -> bool:
+    """Whether what the answer lacks is gone, as it should be."""
+    return verb_of(mutation).upper().startswith(_ENDING)
 
 
 def _found(rule: str, text: str) -> Found:
@@ -119,4 +151,4 @@ def _found(rule: str, text: str) -> Found:
     return Found(rule, text)
 
 
-RULES = (list_by_its_ends, one_of_several)
+RULES = (list_by_its_ends, one_of_several, some_of_several)
