@@ -101,6 +101,7 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     effect = EffectOfCall(client, mutation, trait)
     polled = effect.bound_waiter.operation
     of_call = members_of(mutation.input_shape, mutation.output_shape) | {"call", "input", "output"}
+    of_call |= {"item"} if trait.each is not None else set()
     paths = [each.path for each in trait.refusals]
     given = SHAPES[shape][name]["parameters"]
     sides = {"input": mutation.input_shape, "output": mutation.output_shape}
@@ -111,6 +112,11 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     assert not report.has_errors(), report.generate_report()
     assert given.keys() <= polled.input_shape.members.keys()
     paths += given.values()
+    for each in filter(None, (trait.each, trait.stop and trait.stop.each)):
+        items = jmespath.search(each, {"call": call})
+        assert items, each
+        assert all(isinstance(item, str) for item in items), each
+        paths.append(each)
     if trait.stop is not None:
         stop = model.operation_model(trait.stop.operation)
         assert trait.stop.parameters.keys() <= stop.input_shape.members.keys()
