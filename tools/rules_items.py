@@ -127,7 +127,7 @@ def some_of_several(effect: EffectOf) -> Iterator[Found]:
         return
     members = effect.polled.input_shape.members if effect.polled.input_shape else {}
     for name, path in effect.trait.parameters.items():
-        if members[name].type_name == "list" and _SEVERAL.search(path):
+        if members[name].type_name == "list" and _SEVERAL.search(path) and not _indexed(path):
             paths = {state: [] for state in AcceptorState}
             for acceptor in effect.acceptors:
                 paths[acceptor.state].append(_path(acceptor))
