@@ -2,7 +2,11 @@
 
 | rule | module |
 |---|---|
-| EffectListByItsEnds, EffectOneOfSeveral, EffectSomeOfSeveral | rules_items |
+| `EffectMadeAgain` | `rules_again` |
+| `EffectNotNew`, `EffectInputNotCompared`, `EffectParameterDropped`, `EffectFilterOnNothing`, `EffectPartialEnd`, `EffectStopOfResource` | `rules_fresh` |
+| `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
+| `EffectOwnState` | `rules_moves` |
+| `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -60,10 +64,21 @@ class Found:
 Rule = Callable[[EffectOf], Iterable[Found]]
 
 
-def _rules() -> tuple[Rule, ...]:
-    import rules_items  # noqa: PLC0415 - it needs the classes above
+def rules() -> tuple[Rule, ...]:
+    """Return all rules."""
+    import rules_again  # noqa: PLC0415 - which imports this module
+    import rules_fresh  # noqa: PLC0415 - which imports this module
+    import rules_items  # noqa: PLC0415 - which imports this module
+    import rules_moves  # noqa: PLC0415 - which imports this module
+    import rules_refused  # noqa: PLC0415 - which imports this module
 
-    return rules_items.RULES
+    return (
+        *rules_again.RULES,
+        *rules_fresh.RULES,
+        *rules_items.RULES,
+        *rules_moves.RULES,
+        *rules_refused.RULES,
+    )
 
 
 @functools.cache
@@ -98,19 +113,25 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
             )
 
 
+def effect_named(shape: str, name: str) -> EffectOf:
+    """Return a shipped effect of a mutation, by its shape id."""
+    shapes = {shape: shipped_document()["shapes"][shape]}
+    return next(each for each in effects(shapes) if each.name == name)
+
+
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):
-        for rule in _rules():
+        for rule in rules():
             for each in rule(effect):
                 yield effect, each
 
 
-def unsuppressed() -> Iterator[tuple[EffectOf, Found]]:
-    """Yield what the rules find in the shipped effects, without what is suppressed by effect."""
+def unsuppressed(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
+    """Yield what the rules find in shipped effects, without what is suppressed by effect."""
     traits = json.loads(read_shipped("traits.json") or "{}")
     known = {(each.namespace, each.id) for each in of_metadata(traits["metadata"])}
-    for effect, each in found():
+    for effect, each in found(shapes):
         namespace = effect.shape.partition("#")[0]
         if (namespace, f"{each.rule}.{effect.name}") not in known:
             yield effect, each

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rules_again import weak_deletions
+
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE, EffectTrait, shipped_effects
 from boto_waiters_plus.definitions.shipped import read_shipped
@@ -23,6 +25,9 @@ What [`begin`](begin.md) waits for after a call; the first effect of an operatio
 The basis is `outcome.basis` where the state is certain.
 
 **Settles in.** {settle_for}
+
+**Weak** are deletions that poll by a name which another resource may get, where nothing that the
+poll shows tells the two apart.
 
 | operation | effect | basis | settles in | stop |
 |---|---|---|---|---|
@@ -41,19 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _rows() -> Iterator[str]:
+    weak = set(weak_deletions())
     for shape_id in json.loads(read_shipped(EFFECTS_FILE) or "{}")["shapes"]:
         namespace, _, name = shape_id.partition("#")
         service = service_by_namespace(namespace)
         if service is None or name not in service.operation_names:
             continue  # in an older botocore
         for effect in shipped_effects(shape_id):
-            yield _row(service.name, name, effect)
+            is_weak = effect.basis == "goal" and (service.name, name) in weak
+            yield _row(service.name, name, effect, "goal, weak" if is_weak else effect.basis)
 
 
-def _row(service: str, operation: str, effect: EffectTrait) -> str:
+def _row(service: str, operation: str, effect: EffectTrait, basis: str | None) -> str:
     settles = f"{effect.settle_for:g} s" if effect.settle_for else ""
     stop = "" if effect.stop is None else f"`{effect.stop.operation}`"
-    cells = (f"{service} `{operation}`", f"`{effect.name}`", effect.basis, settles, stop)
+    cells = (f"{service} `{operation}`", f"`{effect.name}`", basis, settles, stop)
     return f"| {' | '.join(cells)} |"
 
 

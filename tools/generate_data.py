@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from botocore.model import ServiceModel
 from boto_waiters_plus.check.botocore_services import service_by_any_name
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.shapes import enum_of
+from boto_waiters_plus.definitions.parsing import Place, read_acceptor
 from boto_waiters_plus.definitions.shipped import (
     OTHER_FILES,
     shipped_definitions,
@@ -60,6 +61,10 @@ class Correction(NamedTuple):
     more: str | None = None
     """The member of the answer that says that more pages follow, where an empty list is a success.
     Such a page is a retry."""
+    before: Sequence[Mapping[str, Any]] = ()
+    """Acceptors before the waiter's own, where those would succeed too early, as in files."""
+    after: Sequence[Mapping[str, Any]] = ()
+    """Acceptors behind the waiter's own: an end that another member or a condition tells."""
 
 
 CORRECTIONS_FILE = Path(__file__).resolve().parent / "corrections.json"
@@ -193,8 +198,14 @@ def _corrected(service: ServiceModel, definition: WaiterDefinition) -> WaiterDef
     for value in correction.failures:
         matcher = OutputMatcher(replace(state.matcher, expected=value, comparator=comparator))
         acceptors.append(Acceptor(state=AcceptorState.FAILURE, matcher=matcher))
+    acceptors = [*_read(correction.before), *acceptors, *_read(correction.after)]
     tags = (*definition.tags, CORRECTED)
     return replace(definition, acceptors=tuple(acceptors), tags=tags)
+
+
+def _read(acceptors: Sequence[Mapping[str, Any]]) -> list[Acceptor]:
+    """Return acceptors that are written as in a file."""
+    return [read_acceptor(each, Place(str(CORRECTIONS_FILE))) for each in acceptors]
 
 
 def _matching(condition: str) -> OutputMatcher | InputOutputMatcher:

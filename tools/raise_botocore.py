@@ -37,8 +37,10 @@ from typing import Any, Final, NamedTuple
 
 import botocore
 import effect_reasons
+import effect_rules
 import observed_states
 import pollable
+from data_digests import service_of
 from data_rules import check
 from draft_waiters import Decision, decisions, drafted
 from draft_waiters import write as write_waiters
@@ -319,6 +321,8 @@ def collect(*, pins: bool) -> News:
         if event.severity > Severity.NOTE:
             service = (event.shape or "").partition("#")[0].rpartition(".")[2]
             news.ask(f"check {service} {event.id}", event.message)
+    for effect, found in effect_rules.unsuppressed():
+        news.ask(f"check {service_of(effect.shape)} {found.rule}.{effect.name}", found.text)
     return news
 
 

@@ -354,7 +354,7 @@ def what_is_gone(news: News) -> None:
         service = by_namespace.get(namespace, namespace)
         known = models()[service].operation_names if service in models() else ()
         for effect, trait in shape["traits"][effect_trait.EFFECT].items():
-            waiter = None if "acceptors" in trait else trait.get("waiter", effect)
+            waiter = None if "operation" in trait else trait.get("waiter", effect)
             if operation not in known or (waiter and waiter not in names.get(service, ())):
                 news.ask(f"gone {service} {operation}", f"data/effects.json has {effect} after it")
     for service, definitions in names.items():

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import jmespath
 
+from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.list_rules import check_lists
+from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.operation_names import verb_of
 from boto_waiters_plus.definitions.state_words import ENDINGS
 from boto_waiters_plus.engine.acceptors import (
@@ -26,17 +29,19 @@ from boto_waiters_plus.engine.acceptors import (
     OutputMatcher,
     SuccessMatcher,
 )
+from boto_waiters_plus.engine.model import WaiterDefinition
 
 if TYPE_CHECKING:
     from effect_rules import EffectOf, Found
 
 Node = Mapping[str, Any]
 
+_CALL = re.compile(r"\bcall\b")
+
 _ENDING = (*ENDINGS, "CANCEL", "DISABL", "RELEAS")
+"""Verbs: what the answer lacks is gone, as it should be."""
 _SEVERAL = re.compile(r"\Acall\.[\w.]+\Z|\bcall\.[\w.]+\[\]")
 _COUNT = re.compile(r"\blength\([^=<>]*\b(call|input)\.")
-
-_CALL = re.compile(r"\bcall\b")
 
 
 def _path(acceptor: Acceptor) -> str:
@@ -98,8 +103,9 @@ def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
     """Find acceptors that read some items of a list: those between them may have failed."""
     for acceptor in effect.acceptors:
         for items, indexes in _indexed(_path(acceptor) or "@").items():
-            # The ends of a sorted list are its least and its greatest value.
-            if (len(indexes) > 1 or _CALL.search(items)) and not items.startswith(" sort("):
+            # The ends of a sorted list are the least and the largest.
+            is_sorted = items.lstrip().startswith("sort(")
+            if (len(indexes) > 1 and not is_sorted) or _CALL.search(items):
                 which = ", ".join(map(str, sorted(indexes)))
                 yield _found("EffectListByItsEnds", f"a {acceptor.state.value} reads [{which}]")
                 break
@@ -122,27 +128,37 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
 
 
 def some_of_several(effect: EffectOf) -> Iterator[Found]:
-    """Find successes by an answer that may lack one of several things that were begun."""
-    if effect.trait.each is not None or _is_ending(effect.mutation.name):
+    """Find effects that succeed by an answer that leaves out some of what their poll names."""
+    service = service_by_namespace(effect.shape.partition("#")[0])
+    if service is None or effect.trait.each is not None:
         return
-    members = effect.polled.input_shape.members if effect.polled.input_shape else {}
+    if "operation" not in effect.body:
+        yield from _some_by_waiter(effect)
+        return
+    operation = service.operation(effect.polled.name)
+    waiter = WaiterDefinition(
+        name=effect.name, operation=effect.polled.name, acceptors=effect.acceptors
+    )
+    paths = [traced_path(each, operation) for each in effect.acceptors]
+    for finding in check_lists(waiter, operation, paths):
+        path = _path(effect.acceptors[finding.acceptor or 0])
+        if finding.rule == "WaiterNamedNotReturned" and not _CALL.search(path):
+            yield _found("EffectSomeOfSeveral", finding.message)
+
+
+def _some_by_waiter(effect: EffectOf) -> Iterator[Found]:
+    """Find named waiters, which do not know what the call has made."""
+    is_ending = verb_of(effect.mutation.name).upper().startswith(_ENDING)
+    paths = [(each.state, _path(each)) for each in effect.acceptors]
+    is_counted = any(state is AcceptorState.RETRY and _COUNT.search(path) for state, path in paths)
+    successes = [path for state, path in paths if state is AcceptorState.SUCCESS]
+    if is_ending or is_counted or all(not path or _COUNT.search(path) for path in successes):
+        return
+    shape = effect.polled.input_shape
     for name, path in effect.trait.parameters.items():
-        if members[name].type_name == "list" and _SEVERAL.search(path) and not _indexed(path):
-            paths = {state: [] for state in AcceptorState}
-            for acceptor in effect.acceptors:
-                paths[acceptor.state].append(_path(acceptor))
-            if any(map(_COUNT.search, paths[AcceptorState.RETRY])):
-                return
-            for each in paths[AcceptorState.SUCCESS]:
-                if each and not _COUNT.search(each):
-                    text = f"{name} of the poll is {path}, and a success is {each}"
-                    yield _found("EffectSomeOfSeveral", text)
-                    return
-
-
-def _is_ending(mutation: str) -> bool:
-    """Whether what the answer lacks is gone, as it should be."""
-    return verb_of(mutation).upper().startswith(_ENDING)
+        is_list = shape is not None and shape.members[name].type_name == "list"
+        if is_list and _SEVERAL.search(path) and not _indexed(path):
+            yield _found("EffectSomeOfSeveral", f"{name} of the poll is {path}")
 
 
 def _found(rule: str, text: str) -> Found:

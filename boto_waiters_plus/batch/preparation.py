@@ -24,6 +24,7 @@ from ..service.clients import waiters_of
 from ..service.definition_judge import DefinitionJudge
 from ..settings import PROCESS_LEVEL, Settings
 from ..wait.observers import Observer, with_history
+from ..wait.refused_part import RefusedPart
 from ..wait.wait_run import RANDOM, WaitRun
 from .callable_wait import CallableWait
 from .callbacks import Callbacks
@@ -113,6 +114,7 @@ class Preparation:
             called_at=self.called_at,
             caller=self.caller,
             explainer=request,
+            refused=RefusedPart.of(wait.call),
         )
         return Task(
             run,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +16,14 @@ from botocore.model import OperationModel
 
 from ..calls.bounded_call import bounded_call
 from ..definitions.coalescing_trait import Coalescing
-from ..definitions.effect_trait import Basis, EffectTrait, reason_without_effect, shipped_effects
+from ..definitions.effect_trait import (
+    OF_ANSWER,
+    Basis,
+    EffectTrait,
+    reason_without_effect,
+    shipped_effects,
+    shipped_refused_items,
+)
 from ..definitions.near_waiters import did_you_mean
 from ..definitions.screen_trait import Screen
 from ..engine.acceptors import AcceptorState
@@ -33,14 +41,20 @@ from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
+from ..wait.refused_part import RefusedPart
 from .call_target import called_operation
+from .refused_items import refused_and_accepted
 from .stored_calls import Step
+from .unmet_goal import unmet_goal
 
 NOT_KEPT: Final = "(sensitive)"
 """What acceptors see in place of a sensitive parameter."""
 
 STOP_TIME: Final = 5.0
 """Seconds that the call which stops something after a time-out may take."""
+
+REST_AFTER_OWN_STATE: Final = 15.0
+"""Seconds that a state at rest has to hold after one that only the change itself shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +114,32 @@ class EffectWaiter(BoundWaiter):
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
         own = zip(description.acceptors, description.states, trait.says, strict=False)
         acceptors = [
-            replace(each, text=f"{state.value} when {said or texts.get(state, each.text)}")
+            replace(each, text=f"{state.value} when {words}")
+            if (words := said or texts.get(state))
+            else each
             for each, state, said in own
         ]
         # Those of a named waiter have words already.
         return replace(described, acceptors=(*acceptors, *description.acceptors[len(acceptors) :]))
+
+    @property
+    def of_change(self) -> EffectWaiter:
+        return self
+
+    def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
+        each = self._trait.each
+        # A call may name none of them: its other parameters are judged once.
+        return None if each is None else jmespath.search(each, {"call": call}) or None
+
+    def settling(self, index: int | None) -> Mapping[str, Any]:
+        states, certain = self.definition.states, self.certain
+        own = [i for i in certain if states[i] is AcceptorState.RETRY]
+        is_success = index is not None and states[index] is AcceptorState.SUCCESS
+        rest = REST_AFTER_OWN_STATE if own else self._trait.settle_for
+        return {"moves": not own or index in own, "rest_for": rest if is_success else 0}
+
+    def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
+        return unmet_goal(self.definition.acceptors, {"output": output, "call": call})
 
     def _certain(self) -> Collection[int]:
         trait = self._trait
@@ -180,24 +215,35 @@ class EffectOfCall:
             ValueError: with the reason.
         """
         call = self.call_document(parameters, {})
-        for refusal in self.trait.refusals:
-            if jmespath.search(refusal.path, {"call": call}) is True:
-                raise ValueError(_nothing_follows(self.mutation, refusal.reason))
+        reason = self.refusal(call, of_answer=False)
+        if reason is not None:
+            raise ValueError(_nothing_follows(self.mutation, reason))
         if self.function is None:
             paths = self.trait.parameters
-            given = {name: path for name, path in paths.items() if "call.output" not in path}
+            given = {name: path for name, path in paths.items() if not OF_ANSWER.search(path)}
             found = evaluated_paths(given, call=call)
             for name in _missing(self.bound_waiter.operation, found):
                 needed = " or ".join(re.findall(r"input\.(\w+)", paths[name]))
                 raise ValueError(f"{self.effect.name} needs the parameter {needed} of the call")
 
+    def refusal(self, call: Mapping[str, Any], *, of_answer: bool) -> str | None:
+        """Return why there is nothing to wait for after a call, by its answer or before it."""
+        for refusal in self.trait.refusals:
+            is_of_answer = OF_ANSWER.search(refusal.path) is not None
+            if is_of_answer is of_answer and jmespath.search(refusal.path, {"call": call}) is True:
+                return refusal.reason
+        return None
+
     def call_document(self, parameters: Mapping[str, Any], response: Any) -> dict[str, Any]:
         """Return the call as the paths of an effect see it."""
         output = {name: value for name, value in response.items() if name != "ResponseMetadata"}
-        return {
+        call = {
             "input": converted(self.mutation.input_shape, parameters),
             "output": converted(self.mutation.output_shape, output),
+            "time": _time_of(response),
         }
+        items = shipped_refused_items(shape_id_of(self.mutation))
+        return call if items is None else {**call, **refused_and_accepted(items, call)}
 
     def answered(self, parameters: Mapping[str, Any], response: Any) -> AnsweredCall:
         """Return the call with its answer."""
@@ -219,23 +265,45 @@ class AnsweredCall:
         mutation, document = self.effect.mutation, self.document
         given = without_sensitive(mutation.input_shape, document["input"])
         return {
+            **document,
             # Acceptors that read back what was asked for have to know that there was more.
             "input": {**dict.fromkeys(document["input"], NOT_KEPT), **given},
             "output": without_sensitive(mutation.output_shape, document["output"]),
         }
 
-    def parameters(self, time_left: float) -> dict[str, Any]:
+    def _check(self, options: WaitOptions) -> None:
+        """Raise the error of a call after which there is nothing to wait for."""
+        effect = self.effect
+        name, reason = effect.mutation.name, effect.refusal(self.document, of_answer=True)
+        refused = RefusedPart.of(self.document)
+        if reason is not None:
+            raise self._error(_nothing_follows(effect.mutation, reason))
+        if refused is not None and self.document["accepted"] == []:
+            shows = options.show_parameters
+            error = self._error(f"{name} has answered, and accepted nothing.")
+            raise refused.added_to(error, WaiterFailedError, with_ids=shows is not False)
+
+    def _error(self, reason: str) -> WaiterFailedError:
+        return WaiterFailedError(self.effect.trait.name, reason, self.response)
+
+    def parameters(self, time_left: float, options: WaitOptions = NO_OPTIONS) -> dict[str, Any]:
         """Return the parameters of the polled operation.
 
+        Args:
+            time_left: seconds.
+            options: of the wait.
+
         Raises:
-            WaiterFailedError: the call does not tell one of them.
+            WaiterFailedError: the call does not tell one of them, or there is nothing to wait for.
             WaiterTimeoutError: no time is left.
         """
         effect, waiter = self.effect, self.effect.bound_waiter
+        self._check(options)
         if effect.function is not None:
             parameters = dict(effect.function(self.response))
         else:
-            parameters = self._evaluated(effect.trait.parameters, waiter.operation)
+            trait = effect.trait
+            parameters = self._evaluated(trait.parameters, waiter.operation, trait.needed)
         if time_left <= 0:
             reason = "timed out: the call took all of max_wait"
             raise WaiterTimeoutError(waiter.definition.name, reason)
@@ -245,14 +313,15 @@ class AnsweredCall:
         """Return the wait for the effect; raises as `parameters`."""
         effect = self.effect
         given = waiters_of(effect.client).settings
-        settings = Settings(defaults=effect.options_over(given), observers=given.observers)
-        keywords = {**self.parameters(time_left), "cancel_event": cancel_event}
+        options = effect.options_over(given)
+        settings = Settings(defaults=options, observers=given.observers)
+        keywords = {**self.parameters(time_left, options), "cancel_event": cancel_event}
         wait = (effect.client, effect.bound_waiter, settings)
         rest: dict[str, Any] = {"max_wait": time_left, "keywords": keywords, "call": self.seen}
         return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
 
-    def stop_call(self) -> tuple[str, dict[str, Any]]:
-        """Return the method that stops what was begun, and its parameters.
+    def stop_calls(self) -> StopCalls:
+        """Return the method that stops what was begun, and the parameters of each call of it.
 
         Raises:
             NotImplementedError: the service has no such operation for it.
@@ -262,20 +331,30 @@ class AnsweredCall:
             method = xform_name(mutation.name)
             raise NotImplementedError(f"nothing is known that stops what {method} has begun")
         operation = mutation.service_model.operation_model(stop.operation)
-        return xform_name(stop.operation), self._evaluated(stop.parameters, operation)
+        items = [None]
+        if stop.each is not None:
+            items = jmespath.search(stop.each, {"call": self.document}) or []
+        evaluated = partial(self._evaluated, stop.parameters, operation)
+        return xform_name(stop.operation), [evaluated(item=each) for each in items]
 
     def stop(self) -> None:
         """Make the call that stops what was begun; see `stop_in_time`."""
-        stop_in_time(self.effect.client, self.stop_call)
+        stop_in_time(self.effect.client, self.stop_calls)
 
-    def _evaluated(self, paths: Mapping[str, str], operation: OperationModel) -> dict[str, Any]:
-        found = evaluated_paths(paths, call=self.document)
+    def _evaluated(
+        self,
+        paths: Mapping[str, str],
+        operation: OperationModel,
+        needed: Collection[str] = (),
+        item: Any = None,
+    ) -> dict[str, Any]:
+        found = evaluated_paths(paths, call=self.document, item=item)
         values = {name: value for name, value in found.items() if value is not None}
-        missing = _missing(operation, found)
+        missing = _missing(operation, found, needed)
         if missing or not values:
             names = ", ".join(missing or found)
-            reason = f"the answer of {self.effect.mutation.name} does not tell {names}"
-            raise WaiterFailedError(self.effect.trait.name, reason, self.response)
+            answer = f"the answer of {self.effect.mutation.name}"
+            raise self._error(f"{answer} does not tell {names}")
         return values
 
 
@@ -293,10 +372,12 @@ def is_empty(value: Any) -> bool:
     return value in (None, "")
 
 
-def _missing(operation: OperationModel, found: Mapping[str, Any]) -> list[str]:
+def _missing(
+    operation: OperationModel, found: Mapping[str, Any], needed: Collection[str] = ()
+) -> list[str]:
     # What else the call was not given is left to its default, such as the cluster of ECS.
     shape = operation.input_shape
-    needed = () if shape is None else shape.required_members
+    needed = {*needed, *(() if shape is None else shape.required_members)}
     return [
         name
         for name, value in found.items()
@@ -310,14 +391,32 @@ def _action(service: str, operation: str) -> str:
     return {"s3:HeadBucket": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}.get(action, action)
 
 
-def stop_in_time(client: Any, stop_call: Callable[[], tuple[str, dict[str, Any]]]) -> None:
+def _time_of(response: Any) -> float | None:
+    """Return when a service answered, by its own clock: the header `Date`, in whole seconds."""
+    headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    with contextlib.suppress(TypeError, ValueError):
+        return parsedate_to_datetime(headers.get("date")).timestamp()
+    return None
+
+
+StopCalls = tuple[str, list[dict[str, Any]]]
+"""The method of a client, and the parameters of each call of it."""
+
+
+def request_stop(client: Any, calls: StopCalls) -> Any:
+    """Make the calls that stop what was begun, and return the response; a list of several."""
+    method, several = calls
+    responses = [getattr(client, method)(**each) for each in several]
+    return responses[0] if len(responses) == 1 else responses
+
+
+def stop_in_time(client: Any, stop_calls: Callable[[], StopCalls]) -> None:
     """Make the call that stops what was begun, in at most `STOP_TIME`; its errors are dropped.
 
     The time-out before it is what the caller is told, whatever comes of this.
     """
     with contextlib.suppress(Exception):
-        method, parameters = stop_call()
-        stop = partial(getattr(client, method), **parameters)
+        stop = partial(request_stop, client, stop_calls())
         bounded_call(stop, client=client, seconds=STOP_TIME)
 
 

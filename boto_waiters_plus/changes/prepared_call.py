@@ -336,7 +336,9 @@ def kept_answer(operation: OperationModel, call: CallOutcome) -> dict[str, Any]:
     """Return what is kept of the answer of a call, as JSON without what is secret."""
     members = {name: each for name, each in call.response.items() if name != "ResponseMetadata"}
     response = as_json(None, without_sensitive(operation.output_shape, members))
-    return {"response": response, "attempts": call.attempts, "adopted": call.adopted}
+    facts = {"attempts": call.attempts, "adopted": call.adopted}
+    headers = call.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return {"response": response, **facts, "date": headers.get("date")}
 
 
 def restored_call(answer: Mapping[str, Any], token: str | None) -> CallOutcome:

@@ -39,7 +39,9 @@ class CallStore(Protocol):
 
 def restored_response(answer: Mapping[str, Any]) -> Any:
     """Return the response of an answer that was kept."""
-    return {**from_json(answer["response"]), "ResponseMetadata": {"RetryAttempts": 0}}
+    headers = {"date": answer.get("date")}
+    metadata = {"RetryAttempts": 0, "HTTPHeaders": headers}
+    return {**from_json(answer["response"]), "ResponseMetadata": metadata}
 
 
 def target_of(client: Any) -> dict[str, Any]:

@@ -5,17 +5,18 @@
 | an empty list | a wait for a state succeeds for a resource that does not exist |
 | an empty page, with more to follow | a wait for an end succeeds although the resource is there |
 | an empty list, with errors beside it | a wait for an end succeeds on the service's own failure |
-| the resource is gone | a wait for the end fails on the error that says so |
+| the resource is gone | a wait for the end fails on the error that says so, or on a sibling's |
 | the resource is not visible yet | EC2 answers with an error right after a resource was created |
 | an item without the state | it is left out of the list: the wait does not wait for it |
 | a deletion that failed, where no state is compared | the wait polls until it times out |
 | a second state beside the one compared | the wait polls a failed resource until it times out |
+| a failure on another member, after a success | the wait succeeds for a resource that failed |
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -46,8 +47,10 @@ from .expressions import Node
 from .list_rules import failure_lists, names_items
 from .paths import TracedPath
 from .samples import sample
-from .shapes import OperationShapes, element_of, enum_of, members_of
+from .shapes import ModelledError, OperationShapes, element_of, enum_of, members_of
 
+_ANY_RESOURCE = re.compile(r"(Resource|Entity|Object|Item)\w*NotFound|^NotFound")
+"""Errors for what does not exist, whatever it is."""
 _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
 _STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
 
@@ -58,9 +61,11 @@ def check_absence(
     """Check what a waiter makes of resources that are absent; see `check_acceptors`."""
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
     yield from _empty_lists(waiter, operation, paths)
-    yield from _errors(waiter, operation)
+    yield from _errors(waiter, operation, read)
     yield from _dropped_items(waiter, paths)
     yield from _second_states(operation, read, to_end=means_absence(waiter.name))
+    if not means_absence(waiter.name):
+        yield from _late_failures(waiter, operation, paths)
     if not read and means_gone(waiter.name):
         yield from _failed_ends(operation)
 
@@ -104,13 +109,15 @@ def _success(waiter: WaiterDefinition, matching: Matching, output: Any) -> int |
     return None if isinstance(waiter.acceptors[index].matcher, SuccessMatcher) else index
 
 
-def _errors(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Finding]:
+def _errors(
+    waiter: WaiterDefinition, operation: OperationShapes, read: frozenset[str]
+) -> Iterator[Finding]:
     matchers = [acceptor.matcher for acceptor in waiter.acceptors]
     named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
     if SuccessMatcher(success=False) in matchers:
         return
     if means_gone(waiter.name):
-        text = _fails_when_gone(operation, named)
+        text = _fails_when_gone(operation, named, read)
         if text is not None:
             yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
     elif operation.shape.startswith(EC2) and not means_absence(waiter.name):
@@ -120,23 +127,41 @@ def _errors(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Fi
             yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
 
 
-def _fails_when_gone(operation: OperationShapes, named: set[str]) -> str | None:
+def _fails_when_gone(
+    operation: OperationShapes, named: set[str], read: frozenset[str]
+) -> str | None:
     """Return why a wait for a deletion fails once the resource is gone; None if it does not."""
-    missing = [each for each in operation.errors if NOT_FOUND.search(each.name)]
+    missing = _not_found(operation.errors)
     whose = f"the error of {operation.name} for what is gone"
     if not missing:
         # A request that names nothing is answered with a list, as is one with a list of failures.
-        if not names_items(operation, by_filters=False) or failure_lists(operation):
+        by_state = not named and not _reads_a_list(operation, read)
+        is_named = by_state or names_items(operation)
+        if not is_named or failure_lists(operation):
             return None
-        missing = [each for each in operation.sibling_errors if NOT_FOUND.search(each.name)]
+        missing = _not_found(operation.sibling_errors)
         whose = "the error of its siblings for what is gone"
+        if by_state and not missing:
+            missing = [*filter(_ANY_RESOURCE.search, operation.other_errors)]
+            whose = "the error of the service for what is gone"
     if missing:
         # The answer to HEAD has no body to name an error.
-        known = {name for each in missing for name in (each.name, each.code)} | {"NotFound"}
-        return None if known & named else f"fails on {missing[0].name}, {whose}"
+        return None if {*missing, "NotFound"} & named else f"fails on {missing[0]}, {whose}"
     if operation.known and not operation.errors and not named:
         return f"{operation.name} models no errors; add a success on the one for what is gone"
     return None
+
+
+def _not_found(errors: Iterable[ModelledError]) -> list[str]:
+    """Return the names and codes of the errors for what does not exist."""
+    found = (each for each in errors if NOT_FOUND.search(each.name))
+    return [name for each in found for name in (each.name, each.code) if name]
+
+
+def _reads_a_list(operation: OperationShapes, read: frozenset[str]) -> bool:
+    members = members_of(operation.output).items()
+    output = operation.output.name if operation.output else ""
+    return any(isinstance(s, ListShape) and f"{output}${n}" in read for n, s in members)
 
 
 def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
@@ -171,6 +196,29 @@ def _second_states(
             if values:
                 text = f"no acceptor reads `{name}` beside `{states[0]}`, which may be {values[0]}"
                 yield Finding(Severity.NOTE, "WaiterSecondState", text)
+
+
+def _late_failures(
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    """Find the failures on members that an earlier success passes over."""
+    # Other rules are about these.
+    told = {*page_tokens(operation), *failure_lists(operation)}
+    ignored = {f"{operation.output.name}${name}" for name in told} if operation.output else set()
+    if operation.input is not None:
+        ignored |= {f"{operation.input.name}${name}" for name in members_of(operation.input)}
+    successes: list[frozenset[str]] = []
+    for index, (state, path) in enumerate(zip(waiter.states, paths, strict=True)):
+        if path is None:
+            continue
+        if state is AcceptorState.SUCCESS:
+            successes.append(path.members - ignored)
+        if state is not AcceptorState.FAILURE or path.members & ignored:
+            continue
+        # A failure that reads all that a success reads is one where that is no success.
+        if any(path.members - each and each - path.members for each in successes):
+            text = "a success on another member stands before it: the wait never sees this failure"
+            yield Finding(Severity.NOTE, "WaiterLateFailure", text, index)
 
 
 def _failed_ends(operation: OperationShapes) -> Iterator[Finding]:

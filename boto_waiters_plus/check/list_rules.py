@@ -7,6 +7,7 @@
 | a failure on an ended item of such a list | what ended last week fails the wait for a new one |
 | a list of failures that no acceptor reads | a mistyped identifier is polled to the end |
 | a success on all items of an answer that leaves out unknown names | it counts the rest only |
+| the same, with a list of what is missing that is only read after it | it counts the rest only |
 """
 
 from __future__ import annotations
@@ -49,11 +50,13 @@ def check_lists(
     waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     """Check what a waiter makes of lists of resources; see `check_acceptors`."""
-    for page in operation.pages:
+    for page in operation.pages or _listed_pages(operation):
         members = members_read(page, operation.output)
+        is_finished = False
         for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+            is_finished |= path is not None and _reads_token(operation, path)
             if path is not None and members and members <= path.members:
-                findings = _of_page(waiter, operation, page, acceptor, path)
+                findings = _of_page(waiter, operation, page, acceptor, path, is_finished)
                 yield from (finding._replace(acceptor=index) for finding in findings)
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
     output = operation.output
@@ -68,15 +71,25 @@ def check_lists(
 def _not_returned(
     waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
-    names = _names_left_out(operation)
+    names = name_lists(operation)
     if not names or (means_absence(waiter.name) and not _NEGATION.search(waiter.name)):
         return
+    output = operation.output
+    failures = {f"{output.name}${each}" for each in failure_lists(operation)} if output else set()
+    tells = [path is not None and not failures.isdisjoint(path.members) for path in paths]
+    # Where no acceptor reads them, another rule says so.
+    if not any(tells) if failures else _refuses_unknown(operation, names):
+        return
     for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        if path is None or acceptor.state is not AcceptorState.SUCCESS:
+        if path is not None and "input." in path.expression.text:
+            return  # it counts them before
+        if path is None or acceptor.state is not AcceptorState.SUCCESS or any(tells[: index + 1]):
             continue
-        if _compares_all(acceptor, path) and "input." not in path.expression.text:
+        if _compares_all(acceptor, path):
             text = f"an item of `{names[0]}` that the answer leaves out holds no wait up; "
             text += "compare how many succeed with how many the request names"
+            if failures:
+                text += f", or read `{failure_lists(operation)[0]}` before"
             yield Finding(Severity.WARNING, "WaiterNamedNotReturned", text, index)
 
 
@@ -86,16 +99,21 @@ def _of_page(
     page: str,
     acceptor: Acceptor,
     path: TracedPath,
+    is_finished: bool,  # noqa: FBT001 - of this module
 ) -> Iterator[Finding]:
-    is_success = acceptor.state is AcceptorState.SUCCESS
-    if is_success and not names_items(operation) and not _reads_token(operation, path):
+    if names_items(operation):
+        return
+    filters = filters_of(operation)
+    if acceptor.state is AcceptorState.SUCCESS and not is_finished:
         is_all = _compares_all(acceptor, path)
         text = f"`{page}` is paginated, and the request cannot name an item: "
         text += "each attempt sees only the first page"
-        if is_all or not _only_counts(path):
-            severity = Severity.WARNING if is_all else Severity.NOTE
+        # A filter that nothing documents may take names.
+        is_known = all(shape.documentation for shape in filters.values())
+        if is_known and (is_all or (operation.pages and not _only_counts(path))):
+            severity = Severity.WARNING if is_all and not filters else Severity.NOTE
             yield Finding(severity, "WaiterPaginatedPath", text)
-    if names_items(operation, by_filters=False) or means_absence(waiter.name):
+    if means_absence(waiter.name) or not operation.pages:
         return
     match acceptor:
         case Acceptor(state=AcceptorState.FAILURE, matcher=OutputMatcher(matcher=matcher)):
@@ -106,25 +124,30 @@ def _of_page(
                 yield Finding(Severity.WARNING, "WaiterFailsOnEndedItem", text)
 
 
-def names_items(operation: OperationShapes, *, by_filters: bool = True) -> bool:
-    """Whether a request can name the items that the answer has.
-
-    Args:
-        operation: the operation.
-        by_filters: whether filters count.
-    """
-    if by_filters and filters_of(operation):
-        return True
+def names_items(operation: OperationShapes) -> bool:
+    """Whether a request can name the items that the answer has; a filter tells what they share."""
     request = operation.input
     required = request.required_members if isinstance(request, StructureShape) else ()
     for name, shape in members_of(request).items():
         words = [word.upper() for word in words_of(name)]
         if words[:1] == ["INCLUDE"]:
             continue  # parts of the answer
+        if name in filters_of(operation):
+            continue
         # A required identifier is the parent's, a list of them names the items.
-        if _lists_names(shape) or (words[-1:] and words[-1] in _ID_WORDS and name not in required):
+        is_id = bool(words) and words[-1] in _ID_WORDS and name not in required
+        if _lists_names(shape) or (is_id and _have(operation, "".join(words[:-1]))):
             return True
         if isinstance(shape, ListShape) and name in required:
+            return True
+    return False
+
+
+def _have(operation: OperationShapes, noun: str) -> bool:
+    """Whether what an answer has is called by a noun, or has a member that is."""
+    for name, shape in members_of(operation.output).items():
+        item = element_of(shape) or shape
+        if any(noun in each.upper() for each in (name, item.name, *members_of(item))):
             return True
     return False
 
@@ -146,15 +169,12 @@ def name_lists(operation: OperationShapes) -> list[str]:
     return [n for n, s in members.items() if _lists_names(s) and not _NO_NAMES.match(n)]
 
 
-def _names_left_out(operation: OperationShapes) -> list[str]:
-    """Return the members of a request whose unknown names the answer leaves out without a word."""
-    names = name_lists(operation)
-    required = operation.input.required_members if names and operation.input else ()
+def _refuses_unknown(operation: OperationShapes, names: list[str]) -> bool:
+    """Whether an operation answers with an error to the name of what does not exist."""
+    required = operation.input.required_members if operation.input else ()
     # An error for what is not found may be about the parent that a request has to name.
     is_refused = any(NOT_FOUND.search(each.name) for each in operation.errors)
-    if operation.shape.startswith(EC2) or failure_lists(operation):
-        return []
-    return [] if is_refused and set(required) <= set(names) else names
+    return operation.shape.startswith(EC2) or (is_refused and set(required) <= set(names))
 
 
 def failure_lists(operation: OperationShapes) -> list[str]:
@@ -163,9 +183,22 @@ def failure_lists(operation: OperationShapes) -> list[str]:
     return [n for n, s in members.items() if isinstance(s, ListShape) and _FAILURES.fullmatch(n)]
 
 
+def _listed_pages(operation: OperationShapes) -> list[str]:
+    """Return the lists of an answer that has pages, though the model does not say of what."""
+    if not page_tokens(operation):
+        return []
+    failures = failure_lists(operation)
+    members = members_of(operation.output)
+    return [n for n, s in members.items() if isinstance(s, ListShape) and n not in failures]
+
+
 def _lists_names(shape: Shape) -> bool:
+    """Whether a shape is a list of names, or of structures with a name and no value beside it."""
     member = element_of(shape)
-    return member is not None and is_string(member) and not enum_of(member)
+    if member is None or members_of(member):
+        words = [[word.upper() for word in words_of(each)][-1:] for each in members_of(member)]
+        return any({*each} & _ID_WORDS for each in words) and ["VALUES"] not in words
+    return is_string(member) and not enum_of(member)
 
 
 def _reads_token(operation: OperationShapes, path: TracedPath) -> bool:

@@ -175,13 +175,16 @@ def _resume_command(arguments: argparse.Namespace) -> str:
 
 def _stop_command(call: PreparedCall, made: CallOutcome) -> str:
     """Return the command that stops what a call has begun."""
-    method, parameters = call.answered(made.response).stop_call()
+    method, several = call.answered(made.response).stop_calls()
     service = call.target.operation.service_model.service_name
-    words = ["boto-wait", "begin", service, method.replace("_", "-")]
-    for name, value in parameters.items():
-        values = value if isinstance(value, list) else [value]
-        words += [f"--{xform_name(name, '-')}", *map(str, values)]
-    return printable(shlex.join([*words, "--no-wait", "--max-wait", "1m"]))
+    commands = []
+    for parameters in several:
+        words = ["boto-wait", "begin", service, method.replace("_", "-")]
+        for name, value in parameters.items():
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{xform_name(name, '-')}", *map(str, values)]
+        commands.append(printable(shlex.join([*words, "--no-wait", "--max-wait", "1m"])))
+    return "; ".join(commands)
 
 
 def _as_option(member: TokenMember, call: PreparedCall) -> str:

@@ -143,9 +143,7 @@ def _effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Itera
         yield from textwrap.wrap(printable(documentation_text(effect.documentation)), 88)
         rows = [("basis", f"{effect.basis}: {BASES[effect.basis]}")]
         if effect.settle_for:
-            held = (
-                f"a state counts once another was seen, or {effect.settle_for:g} s after the call"
-            )
+            held = f"a state counts once it has held for up to {effect.settle_for:g} s"
             rows.append(("settles", held))
         rows += [("stop", effect.stop or "nothing is known that stops it")]
         rows += [("needs", ", ".join(effect.actions))]

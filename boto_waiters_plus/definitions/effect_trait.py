@@ -36,8 +36,9 @@ EFFECTS_FILE: Final = "effects.json"
 EFFECT: Final = "boto.waiters#effect"
 REFUSED_ITEMS: Final = "boto.waiters#refusedItems"
 
-OF_ANSWER: Final = re.compile(r"\bcall\.(output|accepted)\b")
-"""In a path: it takes the answer of the call."""
+OF_ANSWER: Final = re.compile(r"\bcall\.(output|accepted(?! \|\| call\.input))\b")
+"""In a path: it takes the answer of the call. What was accepted of what the input names was there
+before."""
 
 NOT_FOUND_FOR: Final = 60
 """Seconds in which a service may not know yet what a call has made."""
@@ -79,7 +80,7 @@ class StopCall:
     parameters: Mapping[str, str]
     """By parameter: an expression on the call."""
     each: str | None = None
-    """An expression on the call: the items (`item` in the parameters), for each a call."""
+    """An expression on the call: what is stopped one by one, as `item` of the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,8 +104,8 @@ class Policy:
     retry_errors_for: tuple[tuple[str, float], ...] = ()
     """Names of errors, each with the time from the first attempt in which it is no failure."""
     settle_for: float = 0
-    """A success or a failure that a response tells counts once another state was seen, or once the
-    wait has lasted this long: until then it may be the state from before a change."""
+    """A success or a failure that a response tells counts once another state was seen, or once no
+    other was seen for this long: until then it may be the state from before a change."""
     retry_transient: RetryTransient = False
     count_requests: bool = True
     """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
@@ -145,6 +145,11 @@ class Facts:
     throttled: bool = False
     certain: bool = False
     """The acceptor tells of this change, whatever the state was before it."""
+    moves: bool = True
+    """A retry on this shows that the change has begun; for `settle_for`."""
+    rest_for: float = 0
+    """Seconds that a success which is not certain must have held after the last other state, once
+    the change has begun."""
     missing: bool = False
     """The error, or the response that a failure acceptor matched, says that the resource was not
     found."""
@@ -321,7 +326,12 @@ class State:
     held_since: float = 0
     """`elapsed` at the answer to the first of the successes without another attempt between."""
     moved: bool = False
-    """A state that ends no wait was seen. Without `settle_for` it is not noted."""
+    """A state was seen that shows that the change has begun. Without `settle_for` it is not
+    noted."""
+    resting: bool = True
+    """The last state seen may end the wait, noted as `moved` is."""
+    rested_since: float = 0
+    """`elapsed` at the first answer with such a state since the last other one."""
 
     @classmethod
     def loaded(cls, members: dict[str, Any]) -> State:
@@ -369,6 +379,7 @@ class Machine:
         "_policy",
         "_reads",
         "_reads_end",
+        "_rests_at",
         "_states",
         "is_transient",
         "state",
@@ -394,6 +405,8 @@ class Machine:
         if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
             self._end = min(self._end, policy.max_wait)
         self._overdue = False
+        # When the state that was seen last will have held for long enough.
+        self._rests_at = math.inf
         # Not part of the state: a wait that is resumed polls again.
         self._failure: Failed | None = None
         self._reads = 0
@@ -546,7 +559,7 @@ class Machine:
         return self._end - self.state.elapsed
 
     def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
-        self.is_transient = False
+        self.is_transient, self._rests_at = False, math.inf
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
         if self._overdue:
             return TimedOut()
@@ -594,10 +607,20 @@ class Machine:
 
     def _settled(self, verdict: AcceptorState, facts: Facts, began: float) -> AcceptorState:
         """What a response counts for that may tell the state from before a change."""
-        state, settle_for = self.state, self._policy.settle_for
-        state.moved |= verdict is AcceptorState.RETRY
-        if facts.certain or state.moved or began >= settle_for - ROUNDING * max(1.0, began):
+        state = self.state
+        if verdict is AcceptorState.RETRY:
+            state.moved |= facts.moves
+            state.resting = False
             return verdict
+        if not state.resting:
+            state.resting, state.rested_since = True, state.elapsed
+        needed = self._policy.settle_for
+        if state.moved:
+            needed = min(needed, facts.rest_for)
+        has_held = began - state.rested_since >= needed - ROUNDING * max(1.0, began)
+        if facts.certain or not needed or has_held:
+            return verdict
+        self._rests_at = state.rested_since + needed
         return AcceptorState.RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
@@ -679,7 +702,7 @@ class Machine:
         if policy.max_attempts is not None and not policy.count_requests and remaining < math.inf:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (policy.max_attempts - attempts))
-        return delay
+        return min(delay, max(policy.min_delay, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
         """Pause after a success that others have to follow.

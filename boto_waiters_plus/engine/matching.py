@@ -85,7 +85,7 @@ NO_MATCH: Final = Match(None)
 class _Response:
     """One response and the values already computed on it."""
 
-    __slots__ = ("_evaluation", "call", "input", "output", "problems", "status", "values")
+    __slots__ = ("_evaluation", "call", "input", "item", "output", "problems", "status", "values")
 
     def __init__(
         self,
@@ -93,11 +93,13 @@ class _Response:
         input: Any,
         status: int | None,
         call: Any,
+        item: Any,
         evaluation: SpecEvaluation | None,
     ) -> None:
         self.output = output
         self.input = input
         self.call = call
+        self.item = item
         self.status = status
         self.values: dict[_Expression, Any] = {}
         self.problems: list[FailedExpression] = []
@@ -128,7 +130,12 @@ class _Expression:
 
     def _evaluate(self, response: _Response) -> Any:
         document = (
-            {"input": response.input, "output": response.output, "call": response.call}
+            {
+                "input": response.input,
+                "output": response.output,
+                "call": response.call,
+                "item": response.item,
+            }
             if self.of_both
             else response.output
         )
@@ -194,6 +201,7 @@ class Matching:
         *,
         status: int | None = None,
         call: Mapping[str, Any] | None = None,
+        item: Any = None,
         evaluation: SpecEvaluation | None = None,
     ) -> Match:
         """Match a response.
@@ -202,9 +210,10 @@ class Matching:
             output, input: those of the attempt, in the JMESPath data model.
             status: the HTTP status.
             call: the `input` and `output` of the call whose effect is waited for.
+            item: the one of several things that the call is about.
             evaluation: counts the steps; None: those of this response alone.
         """
-        response = _Response(output, input, status, call, evaluation)
+        response = _Response(output, input, status, call, item, evaluation)
         for index, test in enumerate(self._tests):
             if test is not None and test(response):
                 return self._matched(index, response)

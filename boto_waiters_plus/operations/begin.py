@@ -15,7 +15,7 @@ from ..calls.clock import current_time
 from ..changes.call import make_awaited, run_blocking
 from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.call_target import called_operation
-from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect
+from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect, request_stop
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..common.arguments import flag, with_methods
 from ..exceptions import WaiterError, WaiterTimeoutError
@@ -342,8 +342,10 @@ async def begin_async(
 
 def _request_stop(answered: AnsweredCall) -> Any:
     """Make the call that stops what was begun; of an aiobotocore client, a coroutine."""
-    method, parameters = answered.stop_call()
-    return getattr(answered.effect.client, method)(**parameters)
+    client, calls = answered.effect.client, answered.stop_calls()
+    if is_async(type(client)) and len(calls[1]) > 1:
+        return asyncio.gather(*request_stop(client, calls))
+    return request_stop(client, calls)
 
 
 async def _stop_async(stop: Callable[[], Awaitable[Any]]) -> None:

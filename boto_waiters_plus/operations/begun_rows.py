@@ -18,7 +18,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
-from ..changes.effects import NOT_KEPT, AnsweredCall, EffectOfCall, stop_in_time
+from ..changes.effects import NOT_KEPT, AnsweredCall, EffectOfCall, StopCalls, stop_in_time
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stored_calls import restored_response
 from ..common.process import start_thread
@@ -85,8 +85,8 @@ def keep_answer(
     answered = AnsweredCall(effect, document, call.response)
     # That nothing can stop it is told when it is to be stopped.
     with contextlib.suppress(NotImplementedError, WaiterFailedError):
-        method, parameters = answered.stop_call()
-        begun["stop"] = [method, as_json(None, parameters)]
+        method, several = answered.stop_calls()
+        begun["stop"] = [method, as_json(None, several)]
     return answered
 
 
@@ -102,7 +102,7 @@ def wait_after(
     Raises:
         WaiterError: no time is left, or the answer does not tell what to poll.
     """
-    effect, parameters = answered.effect, answered.parameters(max_wait)
+    effect, parameters = answered.effect, answered.parameters(max_wait, options)
     on = (effect.client, effect.bound_waiter, parameters, options)
     return Wait.with_options(*on, call=answered.seen, max_wait=max_wait, **bound)
 
@@ -145,8 +145,13 @@ def answered_call(begun: Mapping[str, Any]) -> CallOutcome:
 def stop_begun(client: Any, begun: Mapping[str, Any]) -> None:
     """Make the call that stops what was begun, in a few seconds, if there is one."""
     if begun["stop"] is not None:
-        method, parameters = begun["stop"]
-        stop_in_time(client, lambda: (method, from_json(parameters)))
+        stop_in_time(client, lambda: stored_stop(begun))
+
+
+def stored_stop(begun: Mapping[str, Any]) -> StopCalls:
+    """Return the calls that stop what was begun, of a call that has some."""
+    method, several = begun["stop"]
+    return method, from_json(several)
 
 
 def unknown(begun: Mapping[str, Any]) -> OperationError:

@@ -12,15 +12,14 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Any, Final
 
-from ..changes.effects import Effect
+from ..changes.effects import Effect, request_stop
 from ..changes.prepared_call import CallOutcome
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
-from ..service.json_parameters import from_json
 from ..wait.wording import seconds_text
 from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of
+from .begun_rows import answered_call, begun_of, stored_stop
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .error_codes import OperationError, SchemaError, StoreError, problem, unreadable
@@ -124,9 +123,8 @@ class StoredOperation(Operation):
         begun = self._begun()
         if begun is None or begun["stop"] is None:
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
-        method, parameters = begun["stop"]
         client = self.client or ClientDescription.of_row(self._row).make()
-        return getattr(client, method)(**from_json(parameters))
+        return request_stop(client, stored_stop(begun))
 
     def _begun(self) -> dict[str, Any] | None:
         return begun_of(self._latest_row(), self._store.seal)

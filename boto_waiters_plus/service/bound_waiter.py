@@ -7,9 +7,9 @@ counts the time of a wait.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore import xform_name
 from botocore.model import OperationModel
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
     from .reasons import Compared
 
 METHOD_PREFIX = "wait_until_"
+
+
+class OfChange(Protocol):
+    """How the responses of a poll are judged for a change that is waited for."""
+
+    def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
+        """The items of a call that are judged one by one; None: a response is judged whole."""
+
+    def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
+        """Return how a response differs from what a call asked for, in words."""
+
+    def settling(self, index: int | None) -> Mapping[str, Any]:
+        """Return the members of `Facts` that `settle_for` goes by."""
+        ...
 
 
 class BoundWaiter:
@@ -58,6 +72,11 @@ class BoundWaiter:
 
     certain: Collection[int] = ()
     """The indexes of the acceptors that tell of a change, whatever the state was before it."""
+
+    @property
+    def of_change(self) -> OfChange | None:
+        """What the acceptors see of a change that is waited for; None: of none."""
+        return None
 
     @computed_once
     def method_name(self) -> str:
@@ -171,6 +190,7 @@ class BoundWaiter:
                     acceptor=index,
                     certain=index in self.certain,
                     missing=index in self.of_missing,
+                    **({} if self.of_change is None else self.of_change.settling(index)),
                 ),
                 partial(self.reason, index),
             )

@@ -19,6 +19,7 @@ from ..options import (
 from ..outcome import WaiterOutcome
 from ..settings import Settings
 from ..wait.observers import with_history
+from ..wait.refused_part import RefusedPart
 from ..wait.sync import drive
 from ..wait.wait_run import WaitRun
 from .bound_waiter import BoundWaiter
@@ -113,6 +114,7 @@ def _prepared(
         on_attempt=options.on_attempt,
         called_at=called_at,
         explainer=request,
+        refused=RefusedPart.of(call),
     )
     return run, request, options
 

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..calls.bounded_call import discard_response
 from ..calls.reply import Reply
 from ..engine.acceptors import AcceptorState
+from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
-from ..wait.attempt import Attempt, message_of
+from ..wait.attempt import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
 from .response_split import AcceptorOf, ById
+
+
+class ItemsOfCall(ItemsById):
+    """What the acceptors see of each of the things that a call is about."""
+
+    def __init__(self, items: Iterable[str], matches: Iterable[Match]) -> None:
+        self._matches = dict(zip(items, matches, strict=True))
+
+    def ids_where(self, is_meant: IsMeant) -> UnfinishedIds:
+        meant = [item for item, match in self._matches.items() if is_meant(match.index)]
+        return UnfinishedIds(tuple(meant), (), tuple(self._matches))
+
+    def __getitem__(self, key: str) -> Any:
+        return self._matches[key].observed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._matches)
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
 
 class DefinitionJudge:
@@ -25,7 +50,7 @@ class DefinitionJudge:
         call: the `input` and `output` of the call whose effect is waited for.
     """
 
-    __slots__ = ("_call", "_endpoint", "_input", "_parameters", "_waiter")
+    __slots__ = ("_call", "_endpoint", "_input", "_items", "_parameters", "_waiter")
 
     def __init__(
         self,
@@ -36,6 +61,8 @@ class DefinitionJudge:
     ) -> None:
         self._waiter = waiter
         self._call = call
+        of_change = waiter.of_change
+        self._items = None if of_change is None or call is None else of_change.items_of(call)
         self._parameters = parameters
         self._endpoint = endpoint
         self._input = waiter.data_model.input(parameters)
@@ -50,9 +77,14 @@ class DefinitionJudge:
         waiter = self._waiter
         metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
         status = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
-        match = waiter.matching.match_response(
-            waiter.data_model.output(response), self._input, status=status, call=self._call
-        )
+        found = waiter.data_model.output(response)
+        if self._items is None:
+            match = waiter.matching.match_response(
+                found, self._input, status=status, call=self._call
+            )
+            by_item = None
+        else:
+            match, by_item = self._match_items(self._items, found)
         index = match.index
         if waiter.operation.has_streaming_output and (
             index is None or waiter.definition.acceptors[index].state is not AcceptorState.SUCCESS
@@ -70,12 +102,33 @@ class DefinitionJudge:
             if match.message is None or not safe_to_show
             else message_of(match.message),
             find_reason=find_reason,
+            find_unmet=None
+            if waiter.of_change is None or self._call is None or not safe_to_show
+            else partial(waiter.of_change.unmet, found, self._call),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
-            by_id=None
+            by_id=by_item
             if waiter.coalescing is None
             else ById(waiter.coalescing, self._parameters, response, self._judge_of_shares),
         )
+
+    def _match_items(self, items: Sequence[Any], output: Any) -> tuple[Match, ItemsOfCall]:
+        """Match a response for each item of the call: all have to succeed, one failure is one."""
+        waiter, states = self._waiter, self._waiter.definition.states
+        matches = [
+            waiter.matching.match_response(output, self._input, call=self._call, item=item)
+            for item in items
+        ]
+
+        def rank(match: Match) -> int:
+            # The first of these decides.
+            if match.index is None or states[match.index] is AcceptorState.RETRY:
+                return 1
+            if states[match.index] is AcceptorState.FAILURE:
+                return 0
+            return 3 if match.index in waiter.certain else 2
+
+        return min(matches, key=rank), ItemsOfCall(map(str, items), matches)
 
     def _judge_of_shares(self) -> AcceptorOf:
         """Return what judges the response for one identifier; all have the steps of one."""

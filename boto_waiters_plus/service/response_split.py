@@ -16,7 +16,7 @@ from botocore.model import OperationModel
 
 from ..definitions.coalescing_trait import Coalescing, Items, shipped_coalescing
 from ..definitions.services import aws_namespace
-from ..wait.attempt import ItemsById, UnfinishedIds
+from ..wait.attempt import IsMeant, ItemsById, UnfinishedIds
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
 
@@ -246,7 +246,7 @@ class ById(ItemsById):
             self._source = None
         return self._items
 
-    def ids_where(self, is_meant: Callable[[int | None], bool]) -> UnfinishedIds:
+    def ids_where(self, is_meant: IsMeant) -> UnfinishedIds:
         """Return the identifiers whose own share of the response is meant."""
         if self._source is None:
             return UnfinishedIds()

@@ -52,17 +52,16 @@ class Explainer(Protocol):
         ...
 
 
+IsMeant = Callable[[int | None], bool]
+"""Is given the index of the acceptor that matches the items of one identifier; None: none does."""
+
+
 class ItemsById(Mapping[str, Any]):
     """The items of a response by the identifiers of the request."""
 
     @abstractmethod
-    def ids_where(self, is_meant: Callable[[int | None], bool]) -> UnfinishedIds:
-        """Return the identifiers whose own items are meant, and those without any.
-
-        Args:
-            is_meant: is given the index of the acceptor that matches the items of one
-                identifier; None: no acceptor matches.
-        """
+    def ids_where(self, is_meant: IsMeant) -> UnfinishedIds:
+        """Return the identifiers whose own items are meant, and those without any."""
 
 
 class UnfinishedIds(NamedTuple):
@@ -73,6 +72,8 @@ class UnfinishedIds(NamedTuple):
     """Those among them that the response does not mention."""
     asked: tuple[str, ...] = ()
     """All identifiers that the wait asked for."""
+    pending: tuple[str, ...] = ()
+    """Those that had neither failed nor reached the state when others failed."""
 
 
 class FoundReason(NamedTuple):
@@ -111,6 +112,8 @@ class Attempt:
     """The service's message: of an error its own, of a response what `message` gave."""
     find_reason: ReasonFinder | None = None
     """Finds the service's reason where there is no message; called if the wait ends here."""
+    find_unmet: Callable[[], str | None] | None = None
+    """Returns what was asked for and is not there, in words; called if the wait times out here."""
     hidden_reason: str | None = None
     hidden_elsewhere: str | None = None
     """Where the reason is in the response, in words, if the model marks it as sensitive."""

@@ -46,6 +46,7 @@ from ..exceptions import (
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from .attempt import Attempt, Explainer, Judge, UnfinishedIds
 from .observers import Observer, Observers
+from .refused_part import RefusedPart
 from .run_facts import NONE_UNFINISHED, RunFacts, failing_on_both
 from .wait_log import logger
 
@@ -113,6 +114,8 @@ class WaitRun(RunFacts):
     """Draws the jitter."""
     explainer: Explainer | None = None
     """Knows the reads that tell why the wait failed; None: there are none."""
+    refused: RefusedPart | None = None
+    """What the call before the wait refused: the wait is for the rest, and ends in an error."""
     has_matched: bool = field(init=False, default=False)
     """Whether an acceptor has matched in any attempt."""
     _earlier: EarlierAttempts | None = field(init=False, default=None)
@@ -292,6 +295,8 @@ class WaitRun(RunFacts):
         if self.answer is not None:
             self._find_reason(self.answer)
             self.unfinished = self._unfinished_ids(None)
+            unmet = self.answer.find_unmet and self.answer.find_unmet()
+            self.answer.find_unmet = lambda: unmet
         for attempt in filter(None, (self.answer, self.attempt)):
             attempt.response = attempt.find_reason = attempt.by_id = None
             attempt.hidden_reason = attempt.hidden_elsewhere = None
@@ -307,15 +312,17 @@ class WaitRun(RunFacts):
 
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
-        if isinstance(ending, Succeeded):
+        if isinstance(ending, Succeeded) and self.refused is None:
             self._tell_end("success")
             return self._outcome(ending)
         raw = self._raw_error(ending)
         if raw is not None:
             self.attempt = self.answer = None
             raise raw
-        kind, error_class = _ENDS[type(ending)]
+        kind, error_class = _ENDS.get(type(ending), _ENDS[Failed])
         error = self._error(ending, error_class)
+        if self.refused is not None:
+            error = self.refused.added_to(error, error_class, with_ids=self.show_parameters)
         self._tell_end(kind, error=type(error).__name__, message=str(error))
         # The attempt holds the exception, whose traceback holds the frames of this wait.
         self.attempt = self.answer = None
@@ -408,18 +415,21 @@ class WaitRun(RunFacts):
         return error
 
     def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
-        """Return the identifiers that the failure acceptor matched, or that no success did."""
+        """Return the identifiers that have failed, or that no success acceptor matched."""
         items = self.answer.by_id if self.answer else None
         if items is None:
             return self.unfinished
-        states = self.description.states
+        states = (*self.description.states, AcceptorState.RETRY)
 
-        def is_meant(index: int | None) -> bool:
-            if decided is not None:
-                return index == decided
-            return index is None or states[index] is not AcceptorState.SUCCESS
+        def leads_to(*meant: AcceptorState) -> UnfinishedIds:
+            return items.ids_where(lambda index: states[-1 if index is None else index] in meant)
 
-        return items.ids_where(is_meant)
+        if decided is None:
+            return leads_to(AcceptorState.RETRY, AcceptorState.FAILURE)
+        failed = leads_to(AcceptorState.FAILURE)
+        if not self.description.bases:
+            return failed
+        return failed._replace(pending=leads_to(AcceptorState.RETRY).ids)
 
     def _find_reason(self, attempt: Attempt) -> None:
         if attempt.service_message is None and attempt.find_reason:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..common.short_labels import short_arns
-from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
+from ..engine.machine import AttemptsUsedUp, Ending, Failed, Succeeded, TimedOut
 from ..engine.redaction import cut, listed, shown
 from .attempt import Attempt
 from .run_facts import RunFacts
@@ -186,12 +186,15 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
             return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
         case Failed():
             return _failed_with(attempt, run)
+    if isinstance(ending, Succeeded):
+        return "the rest of the call has succeeded"
     parts = []
     if run.description.goal and run.description.service is None:
         parts.append(f"waited for {cut(run.description.goal)}")
     if attempt is not None:
         parts.append(f"last state seen: {_state_in_words(attempt)}")
-    parts.extend(filter(None, [_ids_in_words(run, "not reached by ")]))
+    unmet = attempt.find_unmet() if attempt is not None and attempt.find_unmet else None
+    parts.extend(filter(None, [unmet, _ids_in_words(run, "not reached by ")]))
     unanswered = run.unanswered_since
     if unanswered is not None:
         since = f"{seconds_text(run.elapsed - unanswered)} s"
@@ -213,7 +216,7 @@ def _failed_with(attempt: Attempt | None, run: RunFacts) -> str:
 
 def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
     """Return the identifiers that failed, or had not reached the state; empty for a single one."""
-    ids, missing, asked = run.unfinished
+    ids, missing, asked, pending = run.unfinished
     if not ids or (len(asked) == 1 and not missing):
         return ""
     if not run.show_parameters:
@@ -224,6 +227,8 @@ def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
     parts = [f"{prefix}{listed(present)}"] if present else []
     if missing:
         parts.append(f"missing: {listed([short[each] for each in missing])}")
+    if pending:
+        parts.append(f"pending: {listed([short[each] for each in pending])}")
     return "; ".join(parts)
 
 
@@ -250,7 +255,7 @@ def _advice(run: RunFacts, ending: Ending) -> str:
 
 def _what_happened(run: RunFacts, ending: Ending) -> str:
     match ending:
-        case Failed():
+        case Failed() | Succeeded():
             return "failed"
         case TimedOut():
             return timed_out_after(run)

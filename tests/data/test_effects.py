@@ -10,8 +10,11 @@ import pytest
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
+from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectOfCall
+from boto_waiters_plus.changes.refused_items import refused_and_accepted
+from boto_waiters_plus.definitions import effect_trait
 from boto_waiters_plus.definitions.effect_trait import EFFECT, EffectTrait
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, SuccessMatcher
@@ -22,11 +25,16 @@ FILE = Path(__file__).resolve().parents[2] / "data/effects.json"
 TEXT = FILE.read_text(encoding="utf-8")
 SHAPES = {shape: each["traits"][EFFECT] for shape, each in json.loads(TEXT)["shapes"].items()}
 ROWS = [(shape, name) for shape, effects in SHAPES.items() for name in effects]
+LAWS = by_service(ROWS)
+
+OF_CALL = {"call", "input", "output", "accepted", "refused", "time", "item"}
+OF_CALL |= {"adds", "left", "ready", "tags"}
+"""What paths see besides the members of the two operations, and names that they give to parts."""
 
 TEXT = "1" * 64
 """Long enough for an ARN, and a number."""
 
-pytestmark = [pytest.mark.models, pytest.mark.nightly(subject="catalog")]
+pytestmark = pytest.mark.models
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +81,7 @@ def test_no_wait_is_for_the_first_of_several_given_resources():
     ] == []
 
 
+@pytest.mark.nightly(subject="catalog")
 def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     _, found, rest = effect_reasons.judged()
     ruled = {
@@ -92,7 +101,7 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     assert rest == []  # mutations that have neither
 
 
-@pytest.mark.parametrize(("shape", "name"), ROWS)
+@pytest.mark.parametrize(("shape", "name"), LAWS)
 def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     namespace, _, operation = shape.partition("#")
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)
@@ -100,23 +109,24 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     mutation = model.operation_model(operation)
     effect = EffectOfCall(client, mutation, trait)
     polled = effect.bound_waiter.operation
-    of_call = members_of(mutation.input_shape, mutation.output_shape) | {"call", "input", "output"}
-    of_call |= {"item"} if trait.each is not None else set()
+    of_call = members_of(mutation.input_shape, mutation.output_shape) | OF_CALL
     paths = [each.path for each in trait.refusals]
     given = SHAPES[shape][name]["parameters"]
     sides = {"input": mutation.input_shape, "output": mutation.output_shape}
     call = {side: full_sample(each, TEXT) if each else {} for side, each in sides.items()}
+    items = effect_trait.shipped_refused_items(shape)
+    if items is not None:
+        call |= refused_and_accepted(items, call)
+        assert call["refused"] or "[?" in items.path or "&&" in items.path
+        # In the sample what was accepted has the id of what was refused.
+        call["accepted"] = items.accepted and jmespath.search(items.accepted, {"call": call})
+        paths += filter(None, [items.path, items.accepted])
     found = {each: jmespath.search(path, {"call": call}) for each, path in given.items()}
     parameters = {each: value for each, value in found.items() if value is not None}
     report = ParamValidator().validate(parameters, polled.input_shape)
     assert not report.has_errors(), report.generate_report()
     assert given.keys() <= polled.input_shape.members.keys()
-    paths += given.values()
-    for each in filter(None, (trait.each, trait.stop and trait.stop.each)):
-        items = jmespath.search(each, {"call": call})
-        assert items, each
-        assert all(isinstance(item, str) for item in items), each
-        paths.append(each)
+    paths += [*given.values(), *filter(None, [trait.each])]
     if trait.stop is not None:
         stop = model.operation_model(trait.stop.operation)
         assert trait.stop.parameters.keys() <= stop.input_shape.members.keys()
@@ -140,7 +150,7 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     assert trait.basis != "transition" or trait.settle_for
 
 
-@pytest.mark.parametrize(("shape", "name"), ROWS)
+@pytest.mark.parametrize(("shape", "name"), LAWS)
 def test_no_effect_is_seen_in_an_empty_answer(clients, shape, name):
     namespace, _, operation = shape.partition("#")
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)

@@ -12,6 +12,7 @@ import raise_rules
 from case_tables import tabled
 from script_modules import ROOT
 
+from boto_waiters_plus.definitions.effect_trait import REFUSED_ITEMS
 from boto_waiters_plus.definitions.pollable_list import from_groups
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.definitions.smithy import WAITABLE
@@ -50,11 +51,7 @@ def test_an_effect_follows_where_the_call_names_what_the_waiter_reads():
     }
     assert found["CreateReplicator"][:2] == (
         "ReplicatorRunning",
-        {
-            "parameters": {"ReplicatorArn": "call.output.ReplicatorArn"},
-            "basis": "identity",
-            "missingOkFor": 60,
-        },
+        {"parameters": {"ReplicatorArn": "call.output.ReplicatorArn"}, "basis": "identity"},
     )
     assert found["DeleteReplicator"][0] == "ReplicatorDeleted"
     assert found["UpdateReplicationInfo"] is None
@@ -104,6 +101,8 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     effects = json.loads((tmp_path / "data/effects.json").read_text(encoding="utf-8"))
     kept = effects["shapes"]["com.amazonaws.kafka#CreateReplicator"]
     effects["shapes"]["com.amazonaws.kafka#NoSuchCall"] = kept
+    # As if the list of failures were new.
+    del effects["shapes"]["com.amazonaws.ecs#RunTask"]["traits"][REFUSED_ITEMS]
     (tmp_path / "data/effects.json").write_text(json.dumps(effects), encoding="utf-8")
     unread = {"kafka": {"reads": {"DescribeSomething": "allow"}}}
     (tmp_path / "data/unread.json").write_text(json.dumps(unread))
@@ -122,7 +121,9 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
         return json.loads((tmp_path / path).read_text(encoding="utf-8"))
 
     run("--answers", str(tmp_path / "answers.txt"), "--list-in", str(tmp_path / "list.txt"))
-    assert "gone kafka NoSuchCall" in (tmp_path / "list.txt").read_text(encoding="utf-8")
+    listed = (tmp_path / "list.txt").read_text(encoding="utf-8")
+    assert "gone kafka NoSuchCall" in listed
+    assert "check ecs EffectRefusalsUnread.TasksRunning" in listed
     shape = read("data/kafka.json")["shapes"]["com.amazonaws.kafka#DescribeCluster"]
     assert "ClusterUsable" in shape["traits"][WAITABLE]
     assert "ClusterUsable" in read("tests/cases/states/kafka.json")["waiters"]

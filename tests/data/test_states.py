@@ -30,6 +30,7 @@ from pathlib import Path
 import botocore
 import pytest
 from botocore.model import StructureShape
+from laws import is_changed
 
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.matching import Matching
@@ -81,7 +82,7 @@ SAMPLE = ("ec2", "kinesis", "s3")
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(SAMPLE, id="sample"),
+        pytest.param(SAMPLE + tuple(filter(is_changed, TABLES)), id="sample and changed"),
         pytest.param(sorted(TABLES), id="all", marks=pytest.mark.nightly(subject="catalog")),
     ],
 )

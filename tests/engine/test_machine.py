@@ -55,7 +55,8 @@ def event_of(text):
     if kind in SIMPLE_EVENTS:
         return SIMPLE_EVENTS[kind]
     index = next((int(word) for word in words if word.isdigit()), None)
-    flags = dict.fromkeys((word for word in words if word.islower()), True)
+    pairs = (word.partition("=") for word in words if word.islower())
+    flags = {name: json.loads(value) if value else True for name, _, value in pairs}
     names = frozenset(word for word in words if word.isupper())
     facts = Facts(acceptor=index, error_names=names, **flags)
     return {"response": Responded, "error": Raised}[kind](facts)

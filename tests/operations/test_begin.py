@@ -56,14 +56,15 @@ class StaleService:
             if refusals:
                 return http(refusals[0] if self.row["answer"] is None else refusals.pop(0))
             self._called_at = self._clock.now
-            return http(self.row["answer"])
+            return http(self.row["answer"], self.row.get("date"))
         passed = self._clock.now - self._called_at
         return http([answer for since, answer in self.row["polls"] if since <= passed][-1])
 
 
-def http(answer):
+def http(answer, date=None):
     status = 400 if "Error" in answer else 200
     metadata = {"HTTPStatusCode": status, "RequestId": "request-1", "RetryAttempts": 0}
+    metadata["HTTPHeaders"] = {} if date is None else {"date": date}
     return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
 
 

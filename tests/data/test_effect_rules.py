@@ -1,0 +1,41 @@
+"""The rules of `tools/effect_rules.py`, on small effects and on the shipped ones.
+
+A row of the table is an effect of a mutation of botocore, and how often its rule finds it;
+`refused` is the trait `boto.waiters#refusedItems` beside it.
+"""
+
+import json
+from pathlib import Path
+
+import effect_rules
+import pytest
+from data_digests import changed_services, service_of
+
+from boto_waiters_plus.definitions.effect_trait import EFFECT, REFUSED_ITEMS
+
+CASES = Path(__file__).resolve().parents[1] / "cases/effect-rules.json"
+ROWS = json.loads(CASES.read_text(encoding="utf-8"))
+
+pytestmark = pytest.mark.models
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row['rule']}: {row['name']}" for row in ROWS])
+def test_a_rule_finds_what_it_is_for(row):
+    traits = {EFFECT: {"Name": row["effect"]}}
+    traits |= {REFUSED_ITEMS: row["refused"]} if "refused" in row else {}
+    found = [each for _, each in effect_rules.found({row["shape"]: {"traits": traits}})]
+    assert [each.rule for each in found].count(row["rule"]) == row["finds"]
+
+
+@pytest.mark.parametrize(
+    "is_meant",
+    [
+        pytest.param(lambda shape: service_of(shape) in changed_services(), id="changed"),
+        pytest.param(bool, id="all", marks=pytest.mark.nightly(subject="catalog")),
+    ],
+)
+def test_no_shipped_effect_is_found_that_is_not_suppressed_by_its_name(is_meant):
+    document = effect_rules.shipped_document()["shapes"]
+    shapes = {shape: applied for shape, applied in document.items() if is_meant(shape)}
+    found = effect_rules.unsuppressed(shapes)
+    assert [f"{each.rule}.{effect.name} {effect.shape}" for effect, each in found] == []

@@ -1,0 +1,98 @@
+"""`begin` for calls whose answer refuses some or all of what was asked for.
+
+A row has the refused items, or those that have failed at the end; `ends` if a part was accepted.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_begin import StaleService, begin
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.idempotency import call_once
+
+CASES = Path(__file__).resolve().parents[1] / "cases/refused-items.json"
+ROWS = json.loads(CASES.read_text(encoding="utf-8"))
+NONE = [pytest.param(row, id=row["name"]) for row in ROWS if "ends" not in row]
+PART = [pytest.param(row, id=row["name"]) for row in ROWS if "ends" in row]
+
+
+@pytest.fixture
+def service(virtual_time):
+    return lambda row: StaleService(row, virtual_time)
+
+
+@pytest.fixture
+def store():
+    return operations.Store(":memory:")
+
+
+def worked(store, made):
+    """Return the operation of the only row of a store, once a worker has driven it."""
+    store.work(until_idle=True, make_client=lambda _: made.client)
+    [operation] = store.list().operations
+    return store.get(operation["path"])
+
+
+def is_about(error, row):
+    """Whether an error names the items of a row."""
+    words = [*row["refused"], *row.get("says", ())]
+    return error.failed_ids == row["refused"] and all(
+        word.rpartition("/")[2] in str(error) for word in words
+    )
+
+
+@pytest.mark.parametrize("row", NONE)
+def test_nothing_accepted_is_a_failure_before_the_first_poll(service, row):
+    made = service(row)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begin(made)
+    assert is_about(caught.value, row)
+    assert caught.value.call.response.items() >= row["answer"].items()
+    assert len(made.operations) == 1
+
+
+@pytest.mark.parametrize("row", NONE[:3])
+def test_a_row_of_which_nothing_was_accepted_has_ended(service, store, row):
+    made = service(row)
+    with pytest.raises(bwp.WaiterFailedError):
+        begin(made, in_store=store)
+    error = worked(store, made).exception(0)
+    assert isinstance(error, bwp.WaiterFailedError)
+    assert is_about(error, row)
+    assert len(made.operations) == 1
+
+
+@pytest.mark.parametrize("row", NONE[:1])
+def test_what_is_hidden_is_not_named(service, row):
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begin(service(row), show_parameters=False)
+    assert row["refused"][0].rpartition("/")[2] not in str(caught.value)
+    assert caught.value.service_message == "no room"
+
+
+@pytest.mark.parametrize("in_store", [False, True])
+@pytest.mark.parametrize("row", PART)
+def test_after_the_rest_a_part_that_was_refused_is_a_failure(service, store, row, in_store):
+    made = service(row)
+    if in_store:
+        begin(made, in_store=store)
+        error = worked(store, made).exception(0)
+    else:
+        error = begin(made).exception(60)
+    assert type(error).__name__ == row["ends"]
+    assert is_about(error, row)
+    assert error.call.response.items() >= row["answer"].items()
+    assert made.requests[-1] == row["polled"]
+    assert row["at"] - 1 <= error.elapsed <= row["at"] + 60
+
+
+@pytest.mark.parametrize("row", PART[:1])
+def test_call_once_ends_as_begin_does(service, row):
+    made = service(row)
+    method = getattr(made.client, row["method"])
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        call_once(method, max_wait=3600, then_wait=True, **row["parameters"])
+    assert is_about(caught.value, row)

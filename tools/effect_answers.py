@@ -1,0 +1,242 @@
+"""Answers made from the models, in which an effect finds what it takes for success.
+
+The laws of effects are judged on them, by `tools/rules_fresh.py` and by the tests of data. A value
+of an answer is the one of `OLD` for its type, and what a call asks for is the one of `ASKED`; the
+states of the poll are those that an acceptor names.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import jmespath
+from botocore.model import ListShape, MapShape, Shape, StructureShape
+from effect_rules import EffectOf
+
+from boto_waiters_plus.check.shapes import enum_of
+from boto_waiters_plus.engine.path_interpreter import EVALUATION_ERRORS
+from boto_waiters_plus.engine.acceptors import (
+    Acceptor,
+    AcceptorState,
+    InputOutputMatcher,
+    OutputMatcher,
+    PathComparator,
+    SuccessMatcher,
+)
+
+OLD: Final = {"string": "1" * 64, "boolean": False, "timestamp": 1000, "number": 1}
+ASKED: Final = {"string": "2" * 64, "boolean": True, "timestamp": 2000, "number": 2}
+
+MOST_ANSWERS: Final = 5000
+"""How many answers are tried for an acceptor."""
+
+STATES: Final = ("stat", "phase", "stage", "code", "progress", "health", "condition")
+"""Parts of the names of members that have a state, where the model does not list the states."""
+
+Path = tuple[str, ...]
+"""The members that lead to a value; lists are passed through."""
+
+
+def certain_successes(effect: EffectOf) -> set[int]:
+    """Return the acceptors that are a success at once, whatever was seen before."""
+    trait = effect.trait
+    found = {i for i, each in enumerate(effect.acceptors) if each.state is AcceptorState.SUCCESS}
+    named = isinstance(trait.waiter, str) and trait.basis not in ("transition", "held")
+    return found if named or not trait.settle_for else found & {*trait.certain}
+
+
+def answers_of_success(
+    effect: EffectOf,
+    asked: Mapping[str, Any],
+    old: Mapping[Any, Any] = OLD,
+    answered: Mapping[Any, Any] = OLD,
+) -> Iterator[tuple[Any, Any]]:
+    """Yield answers of a call and of the poll, whose states are a certain success of the call.
+
+    Args:
+        effect: whose poll it is.
+        asked: the input of the call.
+        old, answered: what the two answers have, by type; or by path, for one member.
+    """
+    names = names_in(*expressions(effect))
+    for index in certain_successes(effect):
+        acceptor = effect.acceptors[index]
+        sides = [
+            {
+                path: each
+                for path, each in _choices(acceptor, shape, names).items()
+                if path not in given
+            }
+            for shape, given in (
+                (effect.polled.output_shape, old),
+                (effect.mutation.output_shape, answered),
+            )
+        ]
+        varied = [(side, *each) for side, choices in enumerate(sides) for each in choices.items()]
+        while math.prod(len(values) for *_, values in varied) > MOST_ANSWERS:
+            varied.pop()
+        for chosen in itertools.product(*(values for *_, values in varied)):
+            values = [{**old}, {**answered}]
+            for (side, path, _), value in zip(varied, chosen, strict=True):
+                values[side][path] = value
+            output = made(effect.polled.output_shape, names, values[0])
+            answer = made(effect.mutation.output_shape, names, values[1])
+            if matched(effect, output, {"input": asked, "output": answer, "time": 0}) == index:
+                yield answer, output
+
+
+def matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
+    """Return the acceptor that matches an answer of the poll; of several items, for all."""
+    given = {
+        name: jmespath.search(path, {"call": call})
+        for name, path in effect.trait.parameters.items()
+    }
+    document = {"input": given, "output": output, "call": call}
+    items = [None] if effect.trait.each is None else jmespath.search(effect.trait.each, document)
+    for index, acceptor in enumerate(effect.acceptors):
+        if all(_holds(acceptor, {**document, "item": item}) for item in items or ()):
+            return index
+    return None
+
+
+def _holds(acceptor: Acceptor, document: Mapping[str, Any]) -> bool:
+    if isinstance(acceptor.matcher, SuccessMatcher):
+        return acceptor.matcher.success
+    if not has_path(acceptor):
+        return False
+    matcher = acceptor.matcher.matcher
+    of_output = isinstance(acceptor.matcher, OutputMatcher)
+    try:
+        value = compiled(matcher.path).search(document["output"] if of_output else document)
+    except EVALUATION_ERRORS:
+        return False
+    match matcher.comparator:
+        case PathComparator.BOOLEAN_EQUALS:
+            return value is (matcher.expected == "true")
+        case PathComparator.ALL_STRING_EQUALS:
+            return bool(value) and all(each == matcher.expected for each in value)
+        case PathComparator.ANY_STRING_EQUALS:
+            return bool(value) and matcher.expected in value
+    return value == matcher.expected
+
+
+compiled = functools.cache(jmespath.compile)
+
+
+def has_path(acceptor: Acceptor) -> bool:
+    """Whether an acceptor is of an expression on the answer."""
+    return isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher)
+
+
+def expressions(effect: EffectOf) -> tuple[str, ...]:
+    """Return the expressions of an effect on its call and its poll."""
+    of_poll = [each.matcher.matcher.path for each in effect.acceptors if has_path(each)]
+    return (*of_poll, *effect.trait.parameters.values(), *filter(None, [effect.trait.each]))
+
+
+@functools.cache
+def nodes(expression: str) -> tuple[Mapping[str, Any], ...]:
+    """Return all nodes of the tree of an expression."""
+    found, rest = [], [compiled(expression).parsed]
+    while rest:
+        node = rest.pop()
+        found.append(node)
+        rest += [each for each in node["children"] if isinstance(each, dict)]
+    return tuple(found)
+
+
+@functools.cache
+def names_in(*expressions: str) -> frozenset[str]:
+    """Return the names of members in expressions."""
+    return frozenset(
+        node["value"] for each in expressions for node in nodes(each) if node["type"] == "field"
+    )
+
+
+@functools.cache
+def literals_in(*expressions: str) -> frozenset[Any]:
+    """Return the strings and numbers in expressions."""
+    values = [
+        node["value"] for each in expressions for node in nodes(each) if node["type"] == "literal"
+    ]
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return frozenset(each for each in flat if isinstance(each, str | int | float))
+
+
+def made(
+    shape: Shape | None, names: Collection[str], values: Mapping[Any, Any], at: Path = ()
+) -> Any:
+    """Return an answer with the members of these names, and with all below the last of them.
+
+    Args:
+        shape: of the answer.
+        names: what is read.
+        values: by type, as `OLD`; by path what is there instead.
+        at: the path of the shape.
+    """
+    if at in values and not (isinstance(shape, ListShape) and values[at] is None):
+        return values[at]
+    if isinstance(shape, StructureShape):
+        inner = read_members(shape, names, at)
+        return {name: made(each, names, values, (*at, name)) for name, each in inner.items()}
+    if isinstance(shape, ListShape):
+        rest = {path: value for path, value in values.items() if path != at}
+        return [made(shape.member, names, rest, at)]
+    if isinstance(shape, MapShape):
+        return {"key": made(shape.value, names, values, at)}
+    return {} if shape is None else values.get(shape.type_name, values["number"])
+
+
+def read_members(shape: StructureShape, names: Collection[str], at: Path) -> Mapping[str, Shape]:
+    """Return the members of a structure that an answer has."""
+    inner = {name: each for name, each in shape.members.items() if name in names}
+    return inner if inner or len(at) > 4 else shape.members
+
+
+def leaves(
+    shape: Shape | None, names: Collection[str], at: Path = ()
+) -> Iterator[tuple[Path, Shape]]:
+    """Yield what `made` gives a value, with its shape; a list comes before its items."""
+    if isinstance(shape, StructureShape):
+        for name, each in read_members(shape, names, at).items():
+            yield from leaves(each, names, (*at, name))
+    elif isinstance(shape, ListShape):
+        yield at, shape
+        yield from leaves(shape.member, names, at)
+    elif shape is not None and not isinstance(shape, MapShape):
+        yield at, shape
+
+
+def _choices(
+    acceptor: Acceptor, shape: Shape | None, names: Collection[str]
+) -> dict[Path, Sequence[Any]]:
+    """Return what members of an answer may have for a success, by path."""
+    if not has_path(acceptor):
+        return {}
+    matcher = acceptor.matcher.matcher
+    literals = {*literals_in(matcher.path), matcher.expected}
+    words = sorted(each for each in literals if isinstance(each, str))
+    own = names_in(matcher.path)
+    found: dict[Path, Sequence[Any]] = {}
+    for path, each in leaves(shape, names):
+        if path[-1] not in own:
+            continue
+        kind, options = each.type_name, []
+        if kind == "string":
+            enum = enum_of(each)
+            is_state = any(part in path[-1].lower() for part in STATES)
+            known = [word for word in words if word in enum] if enum else words * is_state
+            options = [*known, OLD["string"]]
+        elif isinstance(each, ListShape):
+            options = [None, []] if len(path) > 1 else []
+        elif kind == "boolean":
+            options = [False, True]
+        elif kind != "timestamp":
+            options = [1, 0] if 0 in literals else []
+        if len(options) > 1:
+            found[path] = options
+    return found
