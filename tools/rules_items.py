@@ -19,8 +19,11 @@ import jmespath
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.check.list_rules import check_lists
 from boto_waiters_plus.check.paths import traced_path
+from boto_waiters_plus.definitions.operation_names import verb_of
+from boto_waiters_plus.definitions.state_words import ENDINGS
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
+    AcceptorState,
     ErrorTypeMatcher,
     InputOutputMatcher,
     OutputMatcher,
@@ -34,6 +37,11 @@ if TYPE_CHECKING:
 Node = Mapping[str, Any]
 
 _CALL = re.compile(r"\bcall\b")
+
+_ENDING = (*ENDINGS, "CANCEL", "DISABL", "RELEAS")
+"""Verbs: what the answer lacks is gone, as it should be."""
+_SEVERAL = re.compile(r"\Acall\.[\w.]+\Z|\bcall\.[\w.]+\[\]")
+_COUNT = re.compile(r"\blength\([^=<>]*\b(call|input)\.")
 
 
 def _path(acceptor: Acceptor) -> str:
@@ -106,26 +114,26 @@ def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
 def one_of_several(effect: EffectOf) -> Iterator[Found]:
     """Find parameters of the poll or of the stop that are one item of a list of the call."""
     refused = [each.path for each in effect.trait.refusals]
-    stop = effect.trait.stop
+    stop, of_each = effect.trait.stop, effect.trait.each or ""
     given = [("the poll", effect.trait.parameters), ("the stop", stop.parameters if stop else {})]
     for of, parameters in given:
         for name, path in parameters.items():
-            lists = re.findall(r"(call\.[\w.]+)(?:\[\][\w.]*)?(?: \| )?\[-?\d+\]", path)
-            if not _indexed(path) or (
-                all(
-                    any(f"length(not_null({each}," in refusal for refusal in refused)
-                    for each in lists
-                )
-                and lists
-            ):
-                continue
-            yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
+            lists = re.findall(r"(call[\w.]+)(?=\[)", path)
+            # A call with several of them is refused.
+            is_one = any(f"length(not_null({each}," in text for each in lists for text in refused)
+            # What is the same in all items is the parent's, such as the cluster.
+            of_parent = of_each.partition("[]")[0] in lists and path.replace("[0]", "[]") != of_each
+            if _indexed(path) and not (is_one or of_parent):
+                yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
 
 
 def some_of_several(effect: EffectOf) -> Iterator[Found]:
     """Find effects that succeed by an answer that leaves out some of what their poll names."""
     service = service_by_namespace(effect.shape.partition("#")[0])
-    if service is None or "operation" not in effect.body or effect.trait.each is not None:
+    if service is None or effect.trait.each is not None:
+        return
+    if "operation" not in effect.body:
+        yield from _some_by_waiter(effect)
         return
     operation = service.operation(effect.polled.name)
     waiter = WaiterDefinition(
@@ -136,6 +144,21 @@ def some_of_several(effect: EffectOf) -> Iterator[Found]:
         path = _path(effect.acceptors[finding.acceptor or 0])
         if finding.rule == "WaiterNamedNotReturned" and not _CALL.search(path):
             yield _found("EffectSomeOfSeveral", finding.message)
+
+
+def _some_by_waiter(effect: EffectOf) -> Iterator[Found]:
+    """Find named waiters, which do not know what the call has made."""
+    is_ending = verb_of(effect.mutation.name).upper().startswith(_ENDING)
+    paths = [(each.state, _path(each)) for each in effect.acceptors]
+    is_counted = any(state is AcceptorState.RETRY and _COUNT.search(path) for state, path in paths)
+    successes = [path for state, path in paths if state is AcceptorState.SUCCESS]
+    if is_ending or is_counted or all(not path or _COUNT.search(path) for path in successes):
+        return
+    shape = effect.polled.input_shape
+    for name, path in effect.trait.parameters.items():
+        is_list = shape is not None and shape.members[name].type_name == "list"
+        if is_list and _SEVERAL.search(path) and not _indexed(path):
+            yield _found("EffectSomeOfSeveral", f"{name} of the poll is {path}")
 
 
 def _found(rule: str, text: str) -> Found:
