@@ -2,6 +2,7 @@
 
 | rule | module |
 |---|---|
+| EffectMadeAgain | rules_again |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -58,7 +59,11 @@ class Found:
 
 Rule = Callable[[EffectOf], Iterable[Found]]
 
-RULES: tuple[Rule, ...] = ()
+
+def _rules() -> tuple[Rule, ...]:
+    import rules_again  # noqa: PLC0415 - it imports what is above
+
+    return (rules_again.made_again,)
 
 
 @functools.cache
@@ -95,8 +100,9 @@ def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
 
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
+    rules = _rules()
     for effect in effects(shapes):
-        for rule in RULES:
+        for rule in rules:
             for each in rule(effect):
                 yield effect, each
 

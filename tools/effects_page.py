@@ -8,13 +8,27 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+
+from rules_again import weak_deletions
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE, EffectTrait, shipped_effects
 from boto_waiters_plus.definitions.shipped import read_shipped
 
 DOCUMENTATION = "smithy.api#documentation"
+
+WEAK_DELETIONS = """
+## Deletions that poll by a name
+
+These poll by a name that may be given again, and nothing in the poll shows when the resource was
+made. If another one gets the name during the wait, `begin` waits until that one is gone, too.
+
+| service | operations |
+|---|---|
+"""
 
 INTRODUCTION = """\
 # Changes and their effects
@@ -37,7 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     traits = json.loads(read_shipped("traits.json") or "{}")["shapes"]
     settle_for = traits["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
     introduction = INTRODUCTION.format(settle_for=settle_for)
-    page.write_text(introduction + "\n".join(_rows()) + "\n", encoding="utf-8", newline="\n")
+    text = f"{introduction}{_lines(_rows())}{WEAK_DELETIONS}{_lines(_weak_rows())}"
+    page.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _lines(rows: Iterator[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _rows() -> Iterator[str]:
@@ -48,6 +67,11 @@ def _rows() -> Iterator[str]:
             continue  # in an older botocore
         for effect in shipped_effects(shape_id):
             yield _row(service.name, name, effect)
+
+
+def _weak_rows() -> Iterator[str]:
+    for service, found in groupby(sorted(weak_deletions()), key=itemgetter(0)):
+        yield f"| {service} | {', '.join(f'`{name}`' for _, name in found)} |"
 
 
 def _row(service: str, operation: str, effect: EffectTrait) -> str:

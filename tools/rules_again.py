@@ -7,7 +7,6 @@ an id of the answer, or the time of the call with that of the creation.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -95,8 +94,11 @@ def made_again(effect: EffectOf) -> Iterator[Found]:
 
 def weak_deletions() -> Iterator[tuple[str, str]]:
     """Yield service and operation of the deletions that wait for what has the same name, too."""
+    seen = set()
     for effect in effects():
-        if polls_by_name(effect) and not compares(effect):
+        is_default = effect.shape not in seen
+        seen.add(effect.shape)
+        if is_default and polls_by_name(effect) and not compares(effect):
             yield effect.mutation.service_model.service_name, effect.mutation.name
 
 
@@ -255,15 +257,3 @@ def _resource(mutation: OperationModel) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def main() -> None:
-    """Print the deletions that are weak, by service."""
-    found: dict[str, list[str]] = {}
-    for service, operation in weak_deletions():
-        found.setdefault(service, []).append(operation)
-    print(json.dumps(found, indent=1))
-
-
-if __name__ == "__main__":
-    main()
