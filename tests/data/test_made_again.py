@@ -1,0 +1,80 @@
+"""Deletions, where another thing was made under the same name after the call.
+
+All of them, with answers that are made from the models.
+"""
+
+import re
+
+import pytest
+from effect_rules import effects
+from rules_again import SAYS
+
+from boto_waiters_plus.engine.acceptors import AcceptorState
+from boto_waiters_plus.engine.matching import Matching
+
+CALLED = 1_700_000_000.0
+
+EFFECTS = [each for each in effects() if SAYS in each.trait.says]
+BY_TIME = [each for each in EFFECTS if "madeAgain" in each.body]
+BY_ID = [
+    each
+    for each in EFFECTS
+    if any(acceptor.get("says") == SAYS for acceptor in each.body.get("acceptors", []))
+]
+
+pytestmark = [pytest.mark.models, pytest.mark.nightly(subject="catalog")]
+
+
+def ids(rows):
+    return [f"{each.shape.rpartition('.')[2]}-{each.name}" for each in rows]
+
+
+@pytest.fixture
+def says(full_sample):
+    """Return the sentence of the success that matches a full answer of the poll, or None."""
+
+    def matched(effect, change=lambda output: None, *, time=None, answered="same"):
+        sides = {"input": effect.mutation.input_shape, "output": effect.mutation.output_shape}
+        call = {name: full_sample(each, answered) if each else {} for name, each in sides.items()}
+        output = full_sample(effect.polled.output_shape, "same")
+        change(output)
+        matching = Matching(effect.acceptors)
+        index = matching.match_response(output, {}, call={**call, "time": time}).index
+        if index is None or index >= len(effect.trait.says):
+            return None
+        is_success = effect.acceptors[index].state is AcceptorState.SUCCESS
+        return effect.trait.says[index] if is_success else None
+
+    return matched
+
+
+def created(path, moment):
+    """Return what sets the member at `output.Items[0].CreatedAt`."""
+    *parents, member = (
+        int(index) if index else name
+        for name, index in re.findall(r"(\w+)|\[(\d+)\]", path.removeprefix("output."))
+    )
+
+    def change(output):
+        for parent in parents:
+            output = output[parent]
+        assert member in output
+        output[member] = moment
+
+    return change
+
+
+@pytest.mark.parametrize("effect", BY_TIME, ids=ids(BY_TIME))
+def test_what_was_created_later_is_another(says, effect):
+    path = effect.body["madeAgain"]
+    for seconds, expected in ((-100, False), (1, False), (2.5, True)):
+        change = created(path, CALLED + seconds)
+        assert (says(effect, change, time=CALLED) == SAYS) is expected, seconds
+        assert says(effect, change) != SAYS  # the answer of the call has no date
+
+
+@pytest.mark.parametrize("effect", BY_ID, ids=ids(BY_ID))
+def test_what_has_another_id_is_another(says, effect):
+    assert says(effect) != SAYS
+    assert says(effect, answered="other") == SAYS
+    assert says(effect, dict.clear, answered="other") != SAYS
