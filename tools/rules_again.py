@@ -141,14 +141,14 @@ def _is_made(mutation: OperationModel, side: str, member: str) -> bool:
         return False
     makers = list(_makers(mutation))
     given = {_plain(each) for maker in makers for each in _members(maker.input_shape, depth=1)}
+    names = {name, name.removesuffix("s"), name.removeprefix(_plain(_resource(mutation)))}
+    if names & given or f"{name}suffix" in given:
+        return False
     if name.endswith(("arn", "arns")):
         # It may be made of the name.
         return bool(makers) and not any(each.endswith(("name", "identifier")) for each in given)
-    if side == "output":
-        return True
     answered = {_plain(each) for maker in makers for each in _members(maker.output_shape)}
-    names = {name, name.removesuffix("s"), name.removeprefix(_plain(_resource(mutation)))}
-    return not names & given and bool(names & answered)
+    return side == "output" or bool(names & answered)
 
 
 def _makers(mutation: OperationModel) -> Iterator[OperationModel]:
