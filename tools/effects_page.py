@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from rules_again import weak_deletions
@@ -18,6 +20,16 @@ from boto_waiters_plus.definitions.shipped import read_shipped
 
 DOCUMENTATION = "smithy.api#documentation"
 
+WEAK_DELETIONS = """
+## Deletions that poll by a name
+
+These poll by a name that may be given again, and nothing in the poll shows when the resource was
+made. If another one gets the name during the wait, `begin` waits until that one is gone, too.
+
+| service | operations |
+|---|---|
+"""
+
 INTRODUCTION = """\
 # Changes and their effects
 
@@ -25,9 +37,6 @@ What [`begin`](begin.md) waits for after a call; the first effect of an operatio
 The basis is `outcome.basis` where the state is certain.
 
 **Settles in.** {settle_for}
-
-**Weak** are deletions that poll by a name which another resource may get, where nothing that the
-poll shows tells the two apart.
 
 | operation | effect | basis | settles in | stop |
 |---|---|---|---|---|
@@ -42,25 +51,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     traits = json.loads(read_shipped("traits.json") or "{}")["shapes"]
     settle_for = traits["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
     introduction = INTRODUCTION.format(settle_for=settle_for)
-    page.write_text(introduction + "\n".join(_rows()) + "\n", encoding="utf-8", newline="\n")
+    text = f"{introduction}{_lines(_rows())}{WEAK_DELETIONS}{_lines(_weak_rows())}"
+    page.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _lines(rows: Iterator[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _rows() -> Iterator[str]:
-    weak = set(weak_deletions())
     for shape_id in json.loads(read_shipped(EFFECTS_FILE) or "{}")["shapes"]:
         namespace, _, name = shape_id.partition("#")
         service = service_by_namespace(namespace)
         if service is None or name not in service.operation_names:
             continue  # in an older botocore
         for effect in shipped_effects(shape_id):
-            is_weak = effect.basis == "goal" and (service.name, name) in weak
-            yield _row(service.name, name, effect, "goal, weak" if is_weak else effect.basis)
+            yield _row(service.name, name, effect)
 
 
-def _row(service: str, operation: str, effect: EffectTrait, basis: str | None) -> str:
+def _weak_rows() -> Iterator[str]:
+    for service, found in groupby(sorted(weak_deletions()), key=itemgetter(0)):
+        yield f"| {service} | {', '.join(f'`{name}`' for _, name in found)} |"
+
+
+def _row(service: str, operation: str, effect: EffectTrait) -> str:
     settles = f"{effect.settle_for:g} s" if effect.settle_for else ""
     stop = "" if effect.stop is None else f"`{effect.stop.operation}`"
-    cells = (f"{service} `{operation}`", f"`{effect.name}`", basis, settles, stop)
+    cells = (f"{service} `{operation}`", f"`{effect.name}`", effect.basis, settles, stop)
     return f"| {' | '.join(cells)} |"
 
 

@@ -48,6 +48,37 @@ ALIASES: Final = {
 }
 """What the names of members call a resource, where that is no part of its name."""
 
+NEVER_AGAIN: Final = frozenset(
+    (
+        "com.amazonaws.amplify#DeleteJob",
+        "com.amazonaws.cloudwatchlogs#DeleteLogAnomalyDetector",
+        "com.amazonaws.databasemigrationservice#DeleteDataMigration",
+        "com.amazonaws.directconnect#DeleteVirtualInterface",
+        "com.amazonaws.docdbelastic#DeleteCluster",
+        "com.amazonaws.ec2#DeleteTransitGatewayClientVpnAttachment",
+        "com.amazonaws.elasticloadbalancingv2#DeleteTrustStore",
+        "com.amazonaws.gamelift#DeleteVpcPeeringConnection",
+        "com.amazonaws.interconnect#DeleteConnection",
+        "com.amazonaws.lambda#DeleteDurableExecution",
+        "com.amazonaws.mediaconnect#DeleteFlow",
+        "com.amazonaws.opensearch#DeleteInboundConnection",
+        "com.amazonaws.rds#DeleteDBClusterAutomatedBackup",
+        "com.amazonaws.rds#DeleteDBInstanceAutomatedBackup",
+        "com.amazonaws.redshift#DeleteQev2IdcApplication",
+        "com.amazonaws.redshift#DeleteRedshiftIdcApplication",
+        "com.amazonaws.rekognition#DeleteProject",
+        "com.amazonaws.route53recoverycontrolconfig#DeleteCluster",
+        "com.amazonaws.route53recoverycontrolconfig#DeleteControlPanel",
+        "com.amazonaws.route53recoverycontrolconfig#DeleteRoutingControl",
+        "com.amazonaws.sagemaker#BatchDeleteClusterNodes",
+        "com.amazonaws.ssm#DeregisterManagedInstance",
+        "com.amazonaws.timestreaminfluxdb#DeleteDbInstance",
+        "com.amazonaws.workspaces#DeleteAccountLinkInvitation",
+    )
+)
+"""Deletions whose poll takes what only the service gives, though the operation that makes it does
+not show that: ids and ARNs with a random or counted part."""
+
 
 def made_again(effect: EffectOf) -> Iterator[Found]:
     """Yield the deletions that poll by a name and do not look at what the poll shows.
@@ -63,8 +94,11 @@ def made_again(effect: EffectOf) -> Iterator[Found]:
 
 def weak_deletions() -> Iterator[tuple[str, str]]:
     """Yield service and operation of the deletions that wait for what has the same name, too."""
+    seen = set()
     for effect in effects():
-        if polls_by_name(effect) and not compares(effect):
+        is_default = effect.shape not in seen
+        seen.add(effect.shape)
+        if is_default and polls_by_name(effect) and not compares(effect):
             yield effect.mutation.service_model.service_name, effect.mutation.name
 
 
@@ -77,7 +111,7 @@ def polls_by_name(effect: EffectOf) -> bool:
     """Whether a deletion polls by nothing that the service makes for one thing only."""
     mutation = effect.mutation
     is_deletion = verb_of(mutation.name) in DELETIONS or "AndDelete" in mutation.name
-    if not is_deletion or effect.body["basis"] != "goal":
+    if not is_deletion or effect.body["basis"] != "goal" or effect.shape in NEVER_AGAIN:
         return False
     names = {*_names(effect)}
     made = {each for each in names if _is_made(mutation, *each)}
@@ -107,14 +141,14 @@ def _is_made(mutation: OperationModel, side: str, member: str) -> bool:
         return False
     makers = list(_makers(mutation))
     given = {_plain(each) for maker in makers for each in _members(maker.input_shape, depth=1)}
+    names = {name, name.removesuffix("s"), name.removeprefix(_plain(_resource(mutation)))}
+    if names & given or f"{name}suffix" in given:
+        return False
     if name.endswith(("arn", "arns")):
         # It may be made of the name.
         return bool(makers) and not any(each.endswith(("name", "identifier")) for each in given)
-    if side == "output":
-        return True
     answered = {_plain(each) for maker in makers for each in _members(maker.output_shape)}
-    names = {name, name.removesuffix("s"), name.removeprefix(_plain(_resource(mutation)))}
-    return not names & given and bool(names & answered)
+    return side == "output" or bool(names & answered)
 
 
 def _makers(mutation: OperationModel) -> Iterator[OperationModel]:
@@ -129,7 +163,8 @@ def _makers(mutation: OperationModel) -> Iterator[OperationModel]:
 
 def creation_of(effect: EffectOf) -> str | None:
     """Return where the poll shows when the resource was made: `output.Table.CreatedAt`."""
-    is_same = _plain(_resource(effect.mutation)) in _plain(effect.polled.name)
+    resource, polled = _resource(effect.mutation), resource_of(effect.polled.name)
+    is_same = resource in polled or resource.endswith(polled)
     if not is_same or not _is_narrowed(effect):
         return None
     found = [
@@ -143,15 +178,16 @@ def creation_of(effect: EffectOf) -> str | None:
 
 def _is_narrowed(effect: EffectOf) -> bool:
     """Whether the poll is about one resource: a list under a parent has to be searched."""
+    texts = effect.body["parameters"].values()
+    if any("[call." in text for text in texts):
+        return True
     paths = (
         each.matcher.matcher.path
         for each in effect.acceptors
         if isinstance(each.matcher, InputOutputMatcher)
     )
-    texts = [*effect.body["parameters"].values()]
-    return any("call." in text for text in texts) and not any(
-        searched in path for path in paths for searched in ("[?", "contains(")
-    )
+    is_searched = any(each in path for path in paths for each in ("[?", "contains("))
+    return any("call." in text for text in texts) and not is_searched
 
 
 def _is_creation(path: str, resource: str) -> bool:
@@ -172,11 +208,9 @@ def compared_ids(effect: EffectOf) -> list[str]:
     own = {_plain(resource), _plain(words_of(resource)[-1]), ALIASES.get(resource, ""), ""}
     kinds = ("id", "resourceid", "resourceidentifier", "uid", "uuid")
     names = {each + kind for each in own for kind in kinds}
-    given = {
-        _plain(each)
-        for operation in (effect.mutation, *_makers(effect.mutation))
-        for each in _members(operation.input_shape, depth=1)
-    }
+    makers = _makers(effect.mutation)
+    given = {_plain(each) for maker in makers for each in _members(maker.input_shape, depth=1)}
+    given |= {_plain(each) for each in effect.mutation.input_shape.required_members}
     shown = {
         _plain(path.rpartition(".")[2]): path
         for path, _ in _leaves(effect.polled.output_shape)

@@ -140,13 +140,13 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
         paths += trait.stop.parameters.values()
     for path in paths:
         assert member_names(path) <= of_call, path
-    if isinstance(trait.waiter, WaiterDefinition):
-        of_poll = of_call | members_of(polled.output_shape)
-        for acceptor in trait.waiter.acceptors:
-            if not isinstance(acceptor.matcher, ErrorTypeMatcher):
-                assert member_names(acceptor.matcher.matcher.path) <= of_poll, acceptor
-            if acceptor.message is not None:
-                assert member_names(acceptor.message) <= of_poll, acceptor
+    of_poll = of_call | members_of(polled.output_shape)
+    of_waiter = trait.waiter.acceptors if isinstance(trait.waiter, WaiterDefinition) else ()
+    for acceptor in (*trait.own, *of_waiter):
+        if not isinstance(acceptor.matcher, ErrorTypeMatcher):
+            assert member_names(acceptor.matcher.matcher.path) <= of_poll, acceptor
+        if acceptor.message is not None:
+            assert member_names(acceptor.message) <= of_poll, acceptor
     assert trait.basis != "transition" or trait.settle_for
 
 

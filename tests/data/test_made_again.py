@@ -1,45 +1,83 @@
-"""A deletion ends when another resource has the name, by the creation time that the poll shows."""
+"""Deletions, where another thing was made under the same name after the call.
+
+All of them, with answers that are made from the models.
+"""
 
 import re
 
 import effect_rules
 import pytest
 from laws import by_service
+from rules_again import SAYS
 
 from boto_waiters_plus.definitions.effect_trait import EFFECT
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 
-TEXT = "1" * 64
-CALLED_AT = 1_800_000_000
+CALLED = 1_700_000_000.0
+
 ROWS = [
-    (shape, name)
+    (shape, name, body)
     for shape, applied in effect_rules.shipped_document()["shapes"].items()
     for name, body in applied["traits"].get(EFFECT, {}).items()
-    if "madeAgain" in body
 ]
+BY_TIME = [row[:2] for row in ROWS if "madeAgain" in row[2]]
+BY_ID = [row[:2] for row in ROWS if any(e.get("says") == SAYS for e in row[2].get("acceptors", ()))]
 
 pytestmark = pytest.mark.models
 
 
-@pytest.mark.parametrize(("shape", "name"), by_service(ROWS))
-def test_what_was_created_after_the_call_is_another(full_sample, shape, name):
-    effect = effect_rules.effect_named(shape, name)
-    matching = Matching(effect.acceptors)
-    answer = full_sample(effect.polled.output_shape, TEXT)
-    *steps, last = re.findall(r"\w+", effect.body["madeAgain"].removeprefix("output."))
-    place, member = answer, effect.polled.output_shape
-    for step in steps:
-        place = place[int(step)] if step.isdigit() else place[step]
-        member = member.member if step.isdigit() else member.members[step]
-    assert member.members[last].type_name == "timestamp"
+@pytest.fixture
+def effect(shape, name):
+    return effect_rules.effect_named(shape, name)
 
-    def is_another(created, called_at=CALLED_AT):
-        place[last] = created
-        call = {"input": {}, "output": {}, "time": called_at}
-        return matching.match_response(answer, {}, call=call).index == 0
 
-    assert [is_another(CALLED_AT + each) for each in (-100, 1, 2, 90)] == [False, False, True, True]
-    assert not is_another(None)
-    assert not is_another(CALLED_AT + 90, called_at=None)
-    assert effect.acceptors[0].state.value == "success"
-    assert 0 in effect.trait.certain
+@pytest.fixture
+def says(full_sample):
+    """Return the sentence of the success that matches a full answer of the poll, or None."""
+
+    def matched(effect, change=lambda output: None, *, time=None, answered="same"):
+        sides = {"input": effect.mutation.input_shape, "output": effect.mutation.output_shape}
+        call = {name: full_sample(each, answered) if each else {} for name, each in sides.items()}
+        output = full_sample(effect.polled.output_shape, "same")
+        change(output)
+        matching = Matching(effect.acceptors)
+        index = matching.match_response(output, {}, call={**call, "time": time}).index
+        if index is None or index >= len(effect.trait.says):
+            return None
+        is_success = effect.acceptors[index].state is AcceptorState.SUCCESS
+        return effect.trait.says[index] if is_success else None
+
+    return matched
+
+
+def created(path, moment):
+    """Return what sets the member at `output.Items[0].CreatedAt`."""
+    *parents, member = (
+        int(index) if index else name
+        for name, index in re.findall(r"(\w+)|\[(\d+)\]", path.removeprefix("output."))
+    )
+
+    def change(output):
+        for parent in parents:
+            output = output[parent]
+        assert member in output
+        output[member] = moment
+
+    return change
+
+
+@pytest.mark.parametrize(("shape", "name"), by_service(BY_TIME))
+def test_what_was_created_later_is_another(says, effect):
+    path = effect.body["madeAgain"]
+    for seconds, expected in ((-100, False), (1, False), (2.5, True)):
+        change = created(path, CALLED + seconds)
+        assert (says(effect, change, time=CALLED) == SAYS) is expected, seconds
+        assert says(effect, change) != SAYS  # the answer of the call has no date
+
+
+@pytest.mark.parametrize(("shape", "name"), by_service(BY_ID))
+def test_what_has_another_id_is_another(says, effect):
+    assert says(effect) != SAYS
+    assert says(effect, answered="other") == SAYS
+    assert says(effect, dict.clear, answered="other") != SAYS
