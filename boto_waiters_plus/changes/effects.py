@@ -243,7 +243,11 @@ class EffectOfCall:
             "time": _time_of(response),
         }
         items = shipped_refused_items(shape_id_of(self.mutation))
-        return call if items is None else {**call, **refused_and_accepted(items, call)}
+        if items is None:
+            return call
+        # What was refused is told, so nothing sensitive is part of it.
+        safe = without_sensitive(self.mutation.output_shape, call["output"])
+        return {**call, **refused_and_accepted(items, {**call, "output": safe})}
 
     def answered(self, parameters: Mapping[str, Any], response: Any) -> AnsweredCall:
         """Return the call with its answer."""
