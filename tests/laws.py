@@ -14,9 +14,11 @@ def is_changed(service_id):
 
 
 def by_service(rows):
-    """Return the rows, which begin with a shape id, for `parametrize`."""
+    """Return rows that begin with a shape id, for `parametrize`: all, and those that changed."""
     nightly = pytest.mark.nightly(subject="catalog")
-    return [
-        pytest.param(*row, marks=() if service_of(row[0]) in changed_services() else nightly)
-        for row in rows
-    ]
+    changed = [row for row in rows if service_of(row[0]) in changed_services()]
+    ids = ["-".join(map(str, row)) for row in rows]
+    of_all = (
+        pytest.param(*row, id=name, marks=nightly) for row, name in zip(rows, ids, strict=True)
+    )
+    return [*of_all, *(pytest.param(*row, id=f"changed {row[0]} {row[1]}") for row in changed)]

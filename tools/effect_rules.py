@@ -23,7 +23,7 @@ from typing import Any
 from botocore.model import OperationModel
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.check.suppressions import of_metadata
+from boto_waiters_plus.check.suppressions import Suppression, of_metadata
 from boto_waiters_plus.definitions.effect_trait import (
     EFFECT,
     EFFECTS_FILE,
@@ -127,10 +127,15 @@ def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, F
                 yield effect, each
 
 
+def suppressions() -> list[Suppression]:
+    """Return what `data/traits.json` suppresses."""
+    traits = json.loads(read_shipped("traits.json") or "{}")
+    return list(of_metadata(traits["metadata"]))
+
+
 def unsuppressed(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in shipped effects, without what is suppressed by effect."""
-    traits = json.loads(read_shipped("traits.json") or "{}")
-    known = {(each.namespace, each.id) for each in of_metadata(traits["metadata"])}
+    known = {(each.namespace, each.id) for each in suppressions()}
     for effect, each in found(shapes):
         namespace = effect.shape.partition("#")[0]
         if (namespace, f"{each.rule}.{effect.name}") not in known:

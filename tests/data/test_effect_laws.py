@@ -1,20 +1,14 @@
 """What was there before a call is no certain success of it, on answers made from the models."""
 
-import json
-
 import effect_rules
 import pytest
 import rules_fresh
 from effect_answers import ASKED, OLD, answers_of_success, expressions, made, names_in
 from laws import by_service
 
-from boto_waiters_plus.check.suppressions import of_metadata
 from boto_waiters_plus.definitions.effect_trait import EFFECT
-from boto_waiters_plus.definitions.shipped import read_shipped
 
-TRAITS = json.loads(read_shipped("traits.json") or "{}")
-
-SUPPRESSED = {(each.namespace, each.id) for each in of_metadata(TRAITS["metadata"])}
+SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
 
 ROWS = [
     (shape, name)

@@ -39,3 +39,14 @@ def test_no_shipped_effect_is_found_that_is_not_suppressed_by_its_name(is_meant)
     shapes = {shape: applied for shape, applied in document.items() if is_meant(shape)}
     found = effect_rules.unsuppressed(shapes)
     assert [f"{each.rule}.{effect.name} {effect.shape}" for effect, each in found] == []
+
+
+@pytest.mark.nightly(subject="catalog")
+def test_every_suppression_of_an_effect_is_needed_and_has_a_reason():
+    found = {
+        (effect.shape.partition("#")[0], f"{each.rule}.{effect.name}")
+        for effect, each in effect_rules.found()
+    }
+    known = [each for each in effect_rules.suppressions() if each.id.startswith("Effect")]
+    assert [each for each in known if (each.namespace, each.id) not in found] == []
+    assert all(each.reason for each in known)

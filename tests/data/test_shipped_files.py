@@ -150,7 +150,9 @@ def unneeded_suppressions(events):
     return [
         each
         for each in TRAITS["metadata"]["suppressions"]
-        if not any(
+        # Those of effects are tested with their rules.
+        if not each["id"].startswith("Effect")
+        and not any(
             event_id.startswith(f"{each['id']}.") and each["namespace"] in ("*", namespace)
             for event_id, namespace in covered
         )
