@@ -25,11 +25,13 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterFailsWhenNew.W` | NOTE | an EC2 resource that is not visible yet fails the wait |
 | `WaiterDroppedItems.W.i` | NOTE | items without the member that is compared do not count |
 | `WaiterSecondState.W` | NOTE | a second state member may say that the resource failed |
+| `WaiterLateFailure.W.i` | NOTE | a success on another member stands before a failure |
 | `WaiterPathReadDifferently.W.i` | WARNING | jmespath.py groups the path differently |
 | `WaiterPaginatedPath.W.i` | WARNING | a success on all of a first page that no request narrows |
 | | NOTE | a success on an item of such a page |
 | `WaiterFailsOnEndedItem.W.i` | WARNING | an item of such a page that ended before fails the wait |
 | `WaiterNamedNotReturned.W.i` | WARNING | a named item that the answer leaves out does not count |
+| `WaiterAnyOfSeveral.W.i` | WARNING | one of several named items is a success of all |
 | `WaiterUnreadFailures.W` | WARNING | no acceptor reads what the answer says was not found |
 | `WaiterStatusMatcher.W.i` | NOTE | the matcher is on an HTTP status, which only botocore has |
 | `WaiterNamedAfterOperation.W` | NOTE | the name says that an operation has ended, not a state |

@@ -7,6 +7,7 @@
 | a failure on an ended item of such a list | what ended last week fails the wait for a new one |
 | a list of failures that no acceptor reads | a mistyped identifier is polled to the end |
 | a success on all items of an answer that leaves out unknown names | it counts the rest only |
+| a success on any item of an answer to a request of several names | the others are not waited for |
 | the same, with a list of what is missing that is only read after it | it counts the rest only |
 """
 
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from botocore.model import ListShape, Shape, StructureShape
 
 from ..definitions.operation_names import listed, words_of
-from ..definitions.state_words import ENDED_WORDS, means_absence, state_words
+from ..definitions.state_words import ENDED_WORDS, means_absence, means_gone, state_words
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -66,13 +67,14 @@ def check_lists(
                 text = f"no acceptor reads `{name}`: a mistyped identifier is polled to the end"
                 yield Finding(Severity.WARNING, "WaiterUnreadFailures", text)
     yield from _not_returned(waiter, operation, paths)
+    yield from _any_of_several(waiter, operation, paths)
 
 
 def _not_returned(
     waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     names = name_lists(operation)
-    if not names or (means_absence(waiter.name) and not _NEGATION.search(waiter.name)):
+    if not names or (means_gone(waiter.name) and not _NEGATION.search(waiter.name)):
         return
     output = operation.output
     failures = {f"{output.name}${each}" for each in failure_lists(operation)} if output else set()
@@ -91,6 +93,24 @@ def _not_returned(
             if failures:
                 text += f", or read `{failure_lists(operation)[0]}` before"
             yield Finding(Severity.WARNING, "WaiterNamedNotReturned", text, index)
+
+
+def _any_of_several(
+    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
+) -> Iterator[Finding]:
+    names = name_lists(operation)
+    if not names or waiter.name.startswith("Any"):
+        return
+    retried: list[frozenset[str]] = []
+    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
+        if path is None:
+            continue
+        is_enough = acceptor.state is AcceptorState.SUCCESS and _compares_any(acceptor)
+        if is_enough and not any(path.members <= each for each in retried):
+            text = f"one item of `{names[0]}` is enough; retry while another is in another state"
+            yield Finding(Severity.WARNING, "WaiterAnyOfSeveral", text, index)
+        if acceptor.state is AcceptorState.RETRY:
+            retried.append(path.members)
 
 
 def _of_page(
@@ -213,6 +233,13 @@ def _compares_all(acceptor: Acceptor, path: TracedPath) -> bool:
         return False
     comparator = acceptor.matcher.matcher.comparator
     return comparator is PathComparator.ALL_STRING_EQUALS or _equates_length(path.expression.root)
+
+
+def _compares_any(acceptor: Acceptor) -> bool:
+    match acceptor.matcher:
+        case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
+            return matcher.comparator is PathComparator.ANY_STRING_EQUALS
+    return False
 
 
 def _only_counts(path: TracedPath) -> bool:

@@ -56,6 +56,7 @@ MORE_ACCEPTORS = {
         "delete-complete",
         "delete-failed",
     ],
+    ("ecs", "ServicesInactive"): ["true"],
     ("ec2", "SecondaryNetworkDeleteComplete"): ["InvalidSecondaryNetworkId.NotFound", "true"],
     ("ec2", "SecondarySubnetCreateComplete"): [
         "create-failed",
