@@ -45,10 +45,7 @@ from ..wait.refused_part import RefusedPart
 from .call_target import called_operation
 from .refused_items import refused_and_accepted
 from .stored_calls import Step
-from .unmet_goal import unmet_goal
-
-NOT_KEPT: Final = "(sensitive)"
-"""What acceptors see in place of a sensitive parameter."""
+from .unmet_goal import NOT_KEPT, unmet_goal
 
 STOP_TIME: Final = 5.0
 """Seconds that the call which stops something after a time-out may take."""

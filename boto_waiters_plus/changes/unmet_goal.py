@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import jmespath
 from jmespath.visitor import TreeInterpreter
 
 from ..engine.acceptors import Acceptor, AcceptorState, InputOutputMatcher
 from ..engine.redaction import MAX_ITEMS, shown
+
+NOT_KEPT: Final = "(sensitive)"
+"""What acceptors see in place of a sensitive parameter."""
 
 _ASKED_FOR = ["call", "input"]
 
@@ -28,7 +31,7 @@ def unmet_goal(acceptors: Sequence[Acceptor], document: Mapping[str, Any]) -> st
             for name, asked, there in _compared(
                 jmespath.compile(matcher.matcher.path).parsed, document
             ):
-                is_other = asked is not None and there is not None and asked != there
+                is_other = asked not in (None, NOT_KEPT, there) and there is not None
                 if is_other and (wanted := shown(asked)) and (found := shown(there)):
                     texts[name] = f"{name} {wanted}, is {found}"
     return f"asked for {'; '.join([*texts.values()][:MAX_ITEMS])}" if texts else None

@@ -18,9 +18,10 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
-from ..changes.effects import NOT_KEPT, AnsweredCall, EffectOfCall, StopCalls, stop_in_time
+from ..changes.effects import AnsweredCall, EffectOfCall, StopCalls, stop_in_time
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stored_calls import restored_response
+from ..changes.unmet_goal import NOT_KEPT
 from ..common.process import start_thread
 from ..exceptions import WaiterFailedError
 from ..options import WaitOptions

@@ -193,7 +193,8 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
         parts.append(f"waited for {cut(run.description.goal)}")
     if attempt is not None:
         parts.append(f"last state seen: {_state_in_words(attempt)}")
-    unmet = attempt.find_unmet() if attempt is not None and attempt.find_unmet else None
+    find_unmet = attempt.find_unmet if attempt is not None and run.show_parameters else None
+    unmet = None if find_unmet is None else find_unmet()
     parts.extend(filter(None, [unmet, _ids_in_words(run, "not reached by ")]))
     unanswered = run.unanswered_since
     if unanswered is not None:

@@ -159,3 +159,5 @@ def test_a_goal_that_is_not_reached_says_what_was_asked_for_and_what_is_there(vi
     error = begin(StaleService(row, virtual_time)).exception(60)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert "asked for DBInstanceClass db.m6g.xlarge, is db.m6g.large" in str(error)
+    hidden = begin(StaleService(row, virtual_time), show_parameters=False).exception(60)
+    assert "db.m6g.xlarge" not in str(hidden)
