@@ -12,7 +12,7 @@ import random
 import statistics
 from dataclasses import replace
 
-import effect_rules
+import effect_of
 import rules_moves
 
 from boto_waiters_plus.changes.effects import EffectWaiter
@@ -28,7 +28,7 @@ DRAWS = 50
 MAX_WAIT = 3600
 
 
-def ended(effect: effect_rules.EffectOf, waiter: EffectWaiter, seed: int, *, before: bool) -> float:
+def ended(effect: effect_of.EffectOf, waiter: EffectWaiter, seed: int, *, before: bool) -> float:
     """Return when a wait ends.
 
     Args:
@@ -61,7 +61,7 @@ def ended(effect: effect_rules.EffectOf, waiter: EffectWaiter, seed: int, *, bef
                 return now
 
 
-def own_indexes(effect: effect_rules.EffectOf) -> list[int]:
+def own_indexes(effect: effect_of.EffectOf) -> list[int]:
     """Return the indexes of the acceptors that name the states of the change."""
     return [
         index
@@ -74,7 +74,7 @@ def main() -> None:
     """Print the distribution for effects with states of their own, and for the others."""
     later: dict[str, list[float]] = {"own states": [], "any other state": []}
     numbers = dict.fromkeys(later, 0)
-    for effect in effect_rules.effects():
+    for effect in effect_of.effects():
         if not rules_moves.uncertain_successes(effect):
             continue
         definition = effect.trait.waiter

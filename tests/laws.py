@@ -7,10 +7,12 @@ have changed since the last full run (`tools/data_digests.py`).
 import pytest
 from data_digests import changed_services, service_of
 
+from boto_waiters_plus.definitions.services import service_key
+
 
 def is_changed(service_id):
     """Return whether the definitions or effects of a service are others than in that run."""
-    return service_id.replace("-", "") in changed_services()
+    return service_key(service_id) in changed_services()
 
 
 def by_service(rows):

@@ -15,18 +15,11 @@ from typing import Any, Final
 
 import jmespath
 from botocore.model import ListShape, MapShape, Shape, StructureShape
-from effect_rules import EffectOf
+from effect_of import EffectOf, path_of
 
 from boto_waiters_plus.check.shapes import enum_of
-from boto_waiters_plus.engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    InputOutputMatcher,
-    OutputMatcher,
-    PathComparator,
-    SuccessMatcher,
-)
-from boto_waiters_plus.engine.path_interpreter import EVALUATION_ERRORS
+from boto_waiters_plus.engine.acceptors import Acceptor, AcceptorState
+from boto_waiters_plus.engine.matching import Matching
 
 OLD: Final = {"string": "1" * 64, "boolean": False, "timestamp": 1000, "number": 1}
 ASKED: Final = {"string": "2" * 64, "boolean": True, "timestamp": 2000, "number": 2}
@@ -49,99 +42,55 @@ def certain_successes(effect: EffectOf) -> set[int]:
     return found if named or not trait.settle_for else found & {*trait.certain}
 
 
-def answers_of_success(
-    effect: EffectOf,
-    asked: Mapping[str, Any],
-    old: Mapping[Any, Any] = OLD,
-    answered: Mapping[Any, Any] = OLD,
-) -> Iterator[tuple[Any, Any]]:
-    """Yield answers of a call and of the poll, whose states are a certain success of the call.
+def answers_of_success(effect: EffectOf, asked: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield answers of the poll, from before the call, whose states are a certain success of it.
 
     Args:
         effect: whose poll it is.
-        asked: the input of the call.
-        old, answered: what the two answers have, by type; or by path, for one member.
+        asked: the input of the call, whose answer has the values of `ASKED`.
     """
     names = names_in(*expressions(effect))
     for index in certain_successes(effect):
         acceptor = effect.acceptors[index]
         sides = [
-            {
-                path: each
-                for path, each in _choices(acceptor, shape, names).items()
-                if path not in given
-            }
-            for shape, given in (
-                (effect.polled.output_shape, old),
-                (effect.mutation.output_shape, answered),
-            )
+            _choices(acceptor, shape, names)
+            for shape in (effect.polled.output_shape, effect.mutation.output_shape)
         ]
         varied = [(side, *each) for side, choices in enumerate(sides) for each in choices.items()]
         while math.prod(len(values) for *_, values in varied) > MOST_ANSWERS:
             varied.pop()
         for chosen in itertools.product(*(values for *_, values in varied)):
-            values = [{**old}, {**answered}]
+            values: list[dict[Any, Any]] = [{**OLD}, {**ASKED}]
             for (side, path, _), value in zip(varied, chosen, strict=True):
                 values[side][path] = value
             output = made(effect.polled.output_shape, names, values[0])
             answer = made(effect.mutation.output_shape, names, values[1])
-            if matched(effect, output, {"input": asked, "output": answer, "time": 0}) == index:
-                yield answer, output
+            if _matched(effect, output, {"input": asked, "output": answer, "time": 0}) == index:
+                yield output
 
 
-def matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
+def _matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
     """Return the acceptor that matches an answer of the poll; of several items, for all."""
+    matching, document = Matching(effect.acceptors), {"call": call}
     given = {
-        name: jmespath.search(path, {"call": call})
-        for name, path in effect.trait.parameters.items()
+        name: jmespath.search(path, document) for name, path in effect.trait.parameters.items()
     }
-    document = {"input": given, "output": output, "call": call}
-    items = [None] if effect.trait.each is None else jmespath.search(effect.trait.each, document)
-    for index, acceptor in enumerate(effect.acceptors):
-        if all(_holds(acceptor, {**document, "item": item}) for item in items or ()):
-            return index
-    return None
-
-
-def _holds(acceptor: Acceptor, document: Mapping[str, Any]) -> bool:
-    if isinstance(acceptor.matcher, SuccessMatcher):
-        return acceptor.matcher.success
-    if not has_path(acceptor):
-        return False
-    matcher = acceptor.matcher.matcher
-    of_output = isinstance(acceptor.matcher, OutputMatcher)
-    try:
-        value = compiled(matcher.path).search(document["output"] if of_output else document)
-    except EVALUATION_ERRORS:
-        return False
-    match matcher.comparator:
-        case PathComparator.BOOLEAN_EQUALS:
-            return value is (matcher.expected == "true")
-        case PathComparator.ALL_STRING_EQUALS:
-            return bool(value) and all(each == matcher.expected for each in value)
-        case PathComparator.ANY_STRING_EQUALS:
-            return bool(value) and matcher.expected in value
-    return value == matcher.expected
-
-
-compiled = functools.cache(jmespath.compile)
-
-
-def has_path(acceptor: Acceptor) -> bool:
-    """Whether an acceptor is of an expression on the answer."""
-    return isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher)
+    each = effect.trait.each
+    items = [None] if each is None else jmespath.search(each, document) or ()
+    found = {matching.match_response(output, given, call=call, item=item).index for item in items}
+    return found.pop() if len(found) == 1 else None
 
 
 def expressions(effect: EffectOf) -> tuple[str, ...]:
     """Return the expressions of an effect on its call and its poll."""
-    of_poll = [each.matcher.matcher.path for each in effect.acceptors if has_path(each)]
+    of_poll = filter(None, map(path_of, effect.acceptors))
     return (*of_poll, *effect.trait.parameters.values(), *filter(None, [effect.trait.each]))
 
 
 @functools.cache
 def nodes(expression: str) -> tuple[Mapping[str, Any], ...]:
     """Return all nodes of the tree of an expression."""
-    found, rest = [], [compiled(expression).parsed]
+    found, rest = [], [jmespath.compile(expression).parsed]
     while rest:
         node = rest.pop()
         found.append(node)
@@ -215,12 +164,12 @@ def _choices(
     acceptor: Acceptor, shape: Shape | None, names: Collection[str]
 ) -> dict[Path, Sequence[Any]]:
     """Return what members of an answer may have for a success, by path."""
-    if not has_path(acceptor):
+    path = path_of(acceptor)
+    if not path:
         return {}
-    matcher = acceptor.matcher.matcher
-    literals = {*literals_in(matcher.path), matcher.expected}
+    literals = {*literals_in(path), acceptor.matcher.matcher.expected}
     words = sorted(each for each in literals if isinstance(each, str))
-    own = names_in(matcher.path)
+    own = names_in(path)
     found: dict[Path, Sequence[Any]] = {}
     for path, each in leaves(shape, names):
         if path[-1] not in own:

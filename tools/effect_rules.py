@@ -14,115 +14,35 @@ data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from botocore.model import OperationModel
+import rules_again
+import rules_fresh
+import rules_items
+import rules_moves
+import rules_refused
+from effect_of import EffectOf, Found, effects
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.check.suppressions import Suppression, of_metadata
-from boto_waiters_plus.definitions.effect_trait import (
-    EFFECT,
-    EFFECTS_FILE,
-    REFUSED_ITEMS,
-    EffectTrait,
-)
-from boto_waiters_plus.definitions.shipped import read_shipped, shipped_definitions
-from boto_waiters_plus.engine.acceptors import Acceptor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EffectOf:
-    """An effect with the models of its two operations."""
-
-    shape: str
-    """The id of the mutation: `com.amazonaws.ecs#RunTask`."""
-    name: str
-    body: Mapping[str, Any]
-    """The trait as it is written."""
-    trait: EffectTrait
-    mutation: OperationModel
-    polled: OperationModel
-    acceptors: tuple[Acceptor, ...]
-    """All of them: its own, and those of its waiter."""
-    refused_items: Mapping[str, Any] | None
-    """The trait `boto.waiters#refusedItems` of the mutation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a rule has found in an effect."""
-
-    rule: str
-    """Such as `EffectNotNew`."""
-    text: str
-
+from boto_waiters_plus.definitions.shipped import read_shipped
 
 Rule = Callable[[EffectOf], Iterable[Found]]
 
-
-def rules() -> tuple[Rule, ...]:
-    """Return all rules."""
-    import rules_again  # noqa: PLC0415 - which imports this module
-    import rules_fresh  # noqa: PLC0415 - which imports this module
-    import rules_items  # noqa: PLC0415 - which imports this module
-    import rules_moves  # noqa: PLC0415 - which imports this module
-    import rules_refused  # noqa: PLC0415 - which imports this module
-
-    return (
-        *rules_again.RULES,
-        *rules_fresh.RULES,
-        *rules_items.RULES,
-        *rules_moves.RULES,
-        *rules_refused.RULES,
-    )
-
-
-@functools.cache
-def shipped_document() -> Mapping[str, Any]:
-    """Return the content of `data/effects.json`."""
-    document: Mapping[str, Any] = json.loads(read_shipped(EFFECTS_FILE) or "{}")
-    return document
-
-
-def effects(shapes: Mapping[str, Any] | None = None) -> Iterator[EffectOf]:
-    """Yield effects: those of `data/effects.json`, or of shapes of the same form."""
-    for shape, applied in (shipped_document()["shapes"] if shapes is None else shapes).items():
-        namespace, _, operation = shape.partition("#")
-        service = service_by_namespace(namespace)
-        if service is None or operation not in service.operation_names:
-            continue  # in an older botocore
-        model = service.model
-        waiters = {each.name: each for each in shipped_definitions(model.service_id.hyphenize())}
-        traits = applied["traits"]
-        for name, body in traits.get(EFFECT, {}).items():
-            trait = EffectTrait.of(name, body, operation)
-            definition = waiters[trait.waiter] if isinstance(trait.waiter, str) else trait.waiter
-            yield EffectOf(
-                shape=shape,
-                name=name,
-                body=body,
-                trait=trait,
-                mutation=model.operation_model(operation),
-                polled=model.operation_model(definition.operation),
-                acceptors=(*trait.own, *definition.acceptors),
-                refused_items=traits.get(REFUSED_ITEMS),
-            )
-
-
-def effect_named(shape: str, name: str) -> EffectOf:
-    """Return a shipped effect of a mutation, by its shape id."""
-    shapes = {shape: shipped_document()["shapes"][shape]}
-    return next(each for each in effects(shapes) if each.name == name)
+RULES: Final[tuple[Rule, ...]] = (
+    *rules_again.RULES,
+    *rules_fresh.RULES,
+    *rules_items.RULES,
+    *rules_moves.RULES,
+    *rules_refused.RULES,
+)
 
 
 def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, Found]]:
     """Yield what the rules find in effects."""
     for effect in effects(shapes):
-        for rule in rules():
+        for rule in RULES:
             for each in rule(effect):
                 yield effect, each
 

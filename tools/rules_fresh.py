@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from botocore.model import ListShape, OperationModel, Shape, StructureShape
+from botocore.model import ListShape, Shape, StructureShape
 from effect_answers import (
     ASKED,
     OLD,
     answers_of_success,
     certain_successes,
     expressions,
-    has_path,
     made,
     names_in,
 )
-from effect_rules import EffectOf, Found
+from effect_of import EffectOf, Found, path_of
 
+from boto_waiters_plus.check.installed import plain_text
 from boto_waiters_plus.check.shapes import enum_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions
-from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.engine.acceptors import AcceptorState
 
 OTHERWISE: Final = re.compile(
     r"""(?ix)
@@ -36,11 +36,6 @@ OTHERWISE: Final = re.compile(
 """In the documentation of a parameter: what the operation does without it."""
 
 OF_CALL: Final = re.compile(r"\bcall\.(input|output)\.(\w+)")
-
-
-def documentation(shape: Shape | OperationModel | None) -> str:
-    """Return the documentation of a shape without its tags."""
-    return " ".join(re.sub(r"<[^>]*>", "", getattr(shape, "documentation", "")).split())
 
 
 def parameter_dropped(effect: EffectOf) -> Iterator[Found]:
@@ -55,14 +50,14 @@ def parameter_dropped(effect: EffectOf) -> Iterator[Found]:
         terms = OF_CALL.findall(path)
         if name in (*input_shape.required_members, *effect.trait.needed) or not terms:
             continue
-        text = documentation(input_shape.members[name])
+        text = plain_text(input_shape.members[name])
         if path.startswith("[") or "is assumed" in text or not OTHERWISE.search(text):
             continue
         of_input = [member for side, member in terms if side == "input"]
         refused = "".join(each.path for each in effect.trait.refusals)
         if any(
             member in given.required_members
-            or OTHERWISE.search(documentation(given.members[member]))
+            or OTHERWISE.search(plain_text(given.members[member]))
             or f"call.input.{member} == `null`" in refused
             for member in of_input
         ):
@@ -95,9 +90,10 @@ def partial_end(effect: EffectOf) -> Iterator[Found]:
     says = {index for index, each in enumerate(effect.trait.says) if each}
     failures: set[str] = set()
     for index, each in enumerate(effect.acceptors):
-        if isinstance(each.matcher, ErrorTypeMatcher | SuccessMatcher):
+        path = path_of(each)
+        if not path:
             continue
-        words = {*LITERAL.findall(each.matcher.matcher.path), each.matcher.matcher.expected}
+        words = {*LITERAL.findall(path), each.matcher.matcher.expected}
         if each.state is AcceptorState.FAILURE:
             failures |= words
         if each.state is not AcceptorState.SUCCESS or index in says:
@@ -105,7 +101,7 @@ def partial_end(effect: EffectOf) -> Iterator[Found]:
         for word in sorted(words - failures):
             stem = _partial(word, effect)
             if stem and stem not in told:
-                yield Found("EffectPartialEnd", f"{word} is a success: {each.matcher.matcher.path}")
+                yield Found("EffectPartialEnd", f"{word} is a success: {path}")
 
 
 def _partial(word: str, effect: EffectOf) -> str | None:
@@ -116,15 +112,6 @@ def _partial(word: str, effect: EffectOf) -> str | None:
     if found is None and effect.trait.basis == "identity" and not is_made:
         found = UNDONE.search(word)
     return None if found is None else re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower()
-
-
-def _stem_of_part(effect: EffectOf, word: str) -> str:
-    found = PARTIAL.search(word)
-    # Many things are stopped when they are made.
-    is_made = effect.mutation.name.startswith("Create") and "stopped" in word.lower()
-    if found is None and effect.trait.basis == "identity" and not is_made:
-        found = UNDONE.search(word)
-    return re.sub(r"(?i)with_?|s$|(p?ed)$", "", found[0]).lower() if found else ""
 
 
 MAKING: Final = re.compile(
@@ -144,31 +131,51 @@ MOMENT: Final = re.compile(
 def not_new(effect: EffectOf) -> Iterator[Found]:
     """The state from before is no certain success of an update, whose identity must be new.
 
-    First the poll has other values than the answer of the call, then the same, and each time the
-    states of a success. A poll by an id that the call has made finds nothing from before; nor does
-    the second look like a success of the call if it is compared with what the call asks for, or
-    with a member that it has made or changed.
+    The answer of the call may be from before, too: an acceptor compares what the call asks for, or
+    a member that the call has made or changed.
     """
-    name = effect.mutation.name
-    if effect.trait.basis not in ("identity", "version") or MAKING.match(name):
+    if not _has_a_state_before(effect):
         return
-    if name.startswith(ENDING_VERBS):
-        return  # What has ended does not begin again.
-    if any(is_made(effect, path) for path in effect.trait.parameters.values()):
+    for output in seen_from_before(effect):
+        yield Found("EffectNotNew", f"what was there before is a certain success: {output}")
+        return
+    for index in certain_successes(effect):
+        acceptor = effect.acceptors[index]
+        path = path_of(acceptor)
+        if path and "call.input." not in path and not is_made(effect, path):
+            yield Found("EffectNotNew", f"the answer of the call may be from before: {acceptor}")
+
+
+def seen_from_before(effect: EffectOf) -> Iterator[Any]:
+    """Yield answers of the poll that were true before the call, and are a certain success of it.
+
+    They have the states of a success, and other values than the answer of the call.
+    """
+    if not _has_a_state_before(effect):
         return
     names = names_in(*expressions(effect))
     # What was the current version is that of before.
     members = effect.mutation.input_shape.members
     before = {(n,): made(members[n], names, OLD) for n in members if n.startswith("Current")}
     asked = made(effect.mutation.input_shape, names, {**ASKED, **before})
-    for _, output in answers_of_success(effect, asked, OLD, ASKED):
-        yield Found("EffectNotNew", f"what was there before is a certain success: {output}")
-        return
-    for index in certain_successes(effect):
-        acceptor = effect.acceptors[index]
-        path = acceptor.matcher.matcher.path if has_path(acceptor) else "call.input."
-        if "call.input." not in path and not is_made(effect, path):
-            yield Found("EffectNotNew", f"the answer of the call may be from before: {acceptor}")
+    yield from answers_of_success(effect, asked)
+
+
+def is_update(operation: str) -> bool:
+    """Whether what an operation changes had a state before: what has ended does not begin again."""
+    return not MAKING.match(operation) and not operation.startswith(ENDING_VERBS)
+
+
+def _has_a_state_before(effect: EffectOf) -> bool:
+    """Whether the poll may find what was there before the call.
+
+    It does not where it polls by an id that the call has made.
+    """
+    return (
+        is_update(effect.mutation.name)
+        and effect.trait.basis in ("identity", "version")
+        and not any(is_made(effect, path) for path in effect.trait.parameters.values())
+    )
 
 
 def is_made(effect: EffectOf, expression: str) -> bool:
@@ -192,7 +199,7 @@ def is_made(effect: EffectOf, expression: str) -> bool:
             return True
         if side == "input":
             continue
-        if re.search(r"(?i)\bnew\b|generates", documentation(shape)):
+        if re.search(r"(?i)\bnew\b|generates", plain_text(shape)):
             return True
         is_described = len(parts) > 1 and on_way[0] in shown and parts[0].lower() in noun
         own = NAMING.sub("", parts[-1]) or NAMING.sub("", parts[-2] if len(parts) > 1 else "")
@@ -224,7 +231,7 @@ def input_not_compared(effect: EffectOf) -> Iterator[Found]:
     which of them the goal compares; and what names the thing is a parameter of the poll.
     """
     name = effect.mutation.name
-    starts = name.startswith("Start") and "update" in documentation(effect.mutation)[:80]
+    starts = name.startswith("Start") and "update" in plain_text(effect.mutation)[:80]
     if effect.trait.basis != "goal" or not (starts or name.startswith(SETTING_VERBS)):
         return
     told = [*(each.path for each in effect.trait.refusals), *effect.trait.parameters.values()]
@@ -234,10 +241,8 @@ def input_not_compared(effect: EffectOf) -> Iterator[Found]:
         key: shape for each in polled_structures(effect) for key, shape in each.members.items()
     }
     for index in certain_successes(effect):
-        if not has_path(effect.acceptors[index]):
-            continue
-        path = effect.acceptors[index].matcher.matcher.path
-        if re.search(r"keys\((not_null\()?(call\.)?input", path):
+        path = path_of(effect.acceptors[index])
+        if not path or re.search(r"keys\((not_null\()?(call\.)?input", path):
             continue
         others = named | names_in(path) | {*effect.polled.input_shape.members}
         missing = [

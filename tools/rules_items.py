@@ -12,27 +12,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jmespath
+from effect_of import EffectOf, Found, path_of
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.check.list_rules import check_lists
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.operation_names import verb_of
 from boto_waiters_plus.definitions.state_words import ENDINGS
-from boto_waiters_plus.engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
-    SuccessMatcher,
-)
+from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import WaiterDefinition
-
-if TYPE_CHECKING:
-    from effect_rules import EffectOf, Found
 
 Node = Mapping[str, Any]
 
@@ -42,28 +33,6 @@ _ENDING = (*ENDINGS, "CANCEL", "DISABL", "RELEAS")
 """Verbs: what the answer lacks is gone, as it should be."""
 _SEVERAL = re.compile(r"\Acall\.[\w.]+\Z|\bcall\.[\w.]+\[\]")
 _COUNT = re.compile(r"\blength\([^=<>]*\b(call|input)\.")
-
-
-def _path(acceptor: Acceptor) -> str:
-    """Return the expression of an acceptor; "" if it has none."""
-    match acceptor.matcher:
-        case OutputMatcher(matcher) | InputOutputMatcher(matcher):
-            return str(matcher.path)
-        case ErrorTypeMatcher() | SuccessMatcher():
-            return ""
-    raise AssertionError
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node["children"]:
-        yield from _nodes(child)
-
-
-def _text(node: Node) -> str:
-    """Return what tells one expression from another."""
-    inner = ",".join(map(_text, node["children"]))
-    return f"{node['type']}:{node.get('value', '')}({inner})"
 
 
 def _is_null(node: Node) -> bool:
@@ -102,12 +71,12 @@ def _indexed(path: str) -> dict[str, set[int]]:
 def list_by_its_ends(effect: EffectOf) -> Iterator[Found]:
     """Find acceptors that read some items of a list: those between them may have failed."""
     for acceptor in effect.acceptors:
-        for items, indexes in _indexed(_path(acceptor) or "@").items():
+        for items, indexes in _indexed(path_of(acceptor) or "@").items():
             # The ends of a sorted list are the least and the largest.
             is_sorted = items.lstrip().startswith("sort(")
             if (len(indexes) > 1 and not is_sorted) or _CALL.search(items):
                 which = ", ".join(map(str, sorted(indexes)))
-                yield _found("EffectListByItsEnds", f"a {acceptor.state.value} reads [{which}]")
+                yield Found("EffectListByItsEnds", f"a {acceptor.state.value} reads [{which}]")
                 break
 
 
@@ -124,7 +93,7 @@ def one_of_several(effect: EffectOf) -> Iterator[Found]:
             # What is the same in all items is the parent's, such as the cluster.
             of_parent = of_each.partition("[]")[0] in lists and path.replace("[0]", "[]") != of_each
             if _indexed(path) and not (is_one or of_parent):
-                yield _found("EffectOneOfSeveral", f"{name} of {of} is {path}")
+                yield Found("EffectOneOfSeveral", f"{name} of {of} is {path}")
 
 
 def some_of_several(effect: EffectOf) -> Iterator[Found]:
@@ -141,15 +110,15 @@ def some_of_several(effect: EffectOf) -> Iterator[Found]:
     )
     paths = [traced_path(each, operation) for each in effect.acceptors]
     for finding in check_lists(waiter, operation, paths):
-        path = _path(effect.acceptors[finding.acceptor or 0])
+        path = path_of(effect.acceptors[finding.acceptor or 0])
         if finding.rule == "WaiterNamedNotReturned" and not _CALL.search(path):
-            yield _found("EffectSomeOfSeveral", finding.message)
+            yield Found("EffectSomeOfSeveral", finding.message)
 
 
 def _some_by_waiter(effect: EffectOf) -> Iterator[Found]:
     """Find named waiters, which do not know what the call has made."""
     is_ending = verb_of(effect.mutation.name).upper().startswith(_ENDING)
-    paths = [(each.state, _path(each)) for each in effect.acceptors]
+    paths = [(each.state, path_of(each)) for each in effect.acceptors]
     is_counted = any(state is AcceptorState.RETRY and _COUNT.search(path) for state, path in paths)
     successes = [path for state, path in paths if state is AcceptorState.SUCCESS]
     if is_ending or is_counted or all(not path or _COUNT.search(path) for path in successes):
@@ -158,13 +127,7 @@ def _some_by_waiter(effect: EffectOf) -> Iterator[Found]:
     for name, path in effect.trait.parameters.items():
         is_list = shape is not None and shape.members[name].type_name == "list"
         if is_list and _SEVERAL.search(path) and not _indexed(path):
-            yield _found("EffectSomeOfSeveral", f"{name} of the poll is {path}")
-
-
-def _found(rule: str, text: str) -> Found:
-    from effect_rules import Found  # noqa: PLC0415 - it has this module's rules
-
-    return Found(rule, text)
+            yield Found("EffectSomeOfSeveral", f"{name} of the poll is {path}")
 
 
 RULES = (list_by_its_ends, one_of_several, some_of_several)

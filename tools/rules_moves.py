@@ -14,7 +14,8 @@ from typing import Any
 
 import jmespath
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
-from effect_rules import EffectOf, Found
+from effect_answers import literals_in
+from effect_of import EffectOf, Found, path_of
 
 from boto_waiters_plus.definitions.operation_names import listed, resource_of, verb_of, words_of
 from boto_waiters_plus.definitions.state_words import (
@@ -257,24 +258,11 @@ def _values(shape: Shape, stems: tuple[str, ...], literals: set[str]) -> tuple[s
 
 def compared_texts(acceptors: Sequence[Acceptor]) -> set[str]:
     """Return the strings that acceptors compare."""
-    found = set()
+    found: set[Any] = set()
     for each in acceptors:
-        if not isinstance(each.matcher, OutputMatcher | InputOutputMatcher):
-            continue
-        matcher = each.matcher.matcher
-        if isinstance(matcher.expected, str):
-            found.add(matcher.expected)
-        found.update(_texts_in(jmespath.compile(matcher.path).parsed))
-    return found - {"true", "false", "|", ""}
-
-
-def _texts_in(node: Any) -> Iterator[str]:
-    if node["type"] == "literal":
-        values = node["value"] if isinstance(node["value"], list) else [node["value"]]
-        yield from (each for each in values if isinstance(each, str))
-    for child in node["children"]:
-        if isinstance(child, dict):  # The bounds of a slice are numbers.
-            yield from _texts_in(child)
+        if path := path_of(each):
+            found |= {each.matcher.matcher.expected, *literals_in(path)}
+    return {each for each in found if isinstance(each, str)} - {"true", "false", "|", ""}
 
 
 def _members_read(acceptor: Acceptor, operation: OperationModel) -> _Read:

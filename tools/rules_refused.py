@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from botocore.model import Shape
-from effect_rules import EffectOf, Found
+from effect_of import EffectOf, Found, path_of
 
-from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.engine.acceptors import AcceptorState
 
 WORDS: Final = re.compile(
     r"""
@@ -80,11 +80,7 @@ def _shown(shape: Shape | None, *above: str) -> Iterator[str]:
 def refusal_in_acceptor(effect: EffectOf) -> Iterator[Found]:
     """A failure that only the call tells is known before the first poll."""
     for each in effect.acceptors:
-        if each.state is not AcceptorState.FAILURE:
-            continue
-        if isinstance(each.matcher, ErrorTypeMatcher | SuccessMatcher):
-            continue
-        path = each.matcher.matcher.path
+        path = path_of(each) if each.state is AcceptorState.FAILURE else ""
         if "call." in path and not OF_POLL.search(path):
             yield Found("EffectRefusalInAcceptor", f"{path}: refusedItems or refusals tell it")
 
@@ -100,9 +96,7 @@ def awaits_refused(effect: EffectOf) -> Iterator[Found]:
         if member.type_name == "list"
     ]
     paths = {**effect.body["parameters"], "each": effect.body.get("each", "")}
-    for index, each in enumerate(effect.acceptors):
-        if not isinstance(each.matcher, ErrorTypeMatcher | SuccessMatcher):
-            paths[f"acceptors[{index}]"] = each.matcher.matcher.path
+    paths |= {f"acceptors[{i}]": path_of(each) for i, each in enumerate(effect.acceptors)}
     for place, path in paths.items():
         # The first of several is that of a call which may name one only.
         named = [name for name in items if re.search(rf"call\.input\.{name}\b(?!\[0\])", path)]

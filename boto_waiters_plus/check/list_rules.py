@@ -7,8 +7,8 @@
 | a failure on an ended item of such a list | what ended last week fails the wait for a new one |
 | a list of failures that no acceptor reads | a mistyped identifier is polled to the end |
 | a success on all items of an answer that leaves out unknown names | it counts the rest only |
-| a success on any item of an answer to a request of several names | the others are not waited for |
 | the same, with a list of what is missing that is only read after it | it counts the rest only |
+| a success on any item of an answer to a request of several names | the others are not waited for |
 """
 
 from __future__ import annotations

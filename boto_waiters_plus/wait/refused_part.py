@@ -39,9 +39,9 @@ class RefusedPart:
         short = dict(zip(self.ids, short_arns(self.ids), strict=True))
         texts = []
         for each in self.items[:MAX_ITEMS]:
-            name = short.get(each["id"]) if with_ids else None
+            name = short.get(each["id"], "an item") if with_ids else "an item"
             reason = ": ".join(cut(str(said)) for said in (each["code"], each["message"]) if said)
-            texts.append(f"{name} ({reason})" if name and reason else name or reason or "an item")
+            texts.append(f"{name} ({reason})" if reason else name)
         more = len(self.items) - len(texts)
         return "; ".join(texts) + (f" and {more} more" if more > 0 else "")
 

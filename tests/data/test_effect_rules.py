@@ -7,6 +7,7 @@ A row of the table is an effect of a mutation of botocore, and how often its rul
 import json
 from pathlib import Path
 
+import effect_of
 import effect_rules
 import pytest
 from data_digests import changed_services, service_of
@@ -35,7 +36,7 @@ def test_a_rule_finds_what_it_is_for(row):
     ],
 )
 def test_no_shipped_effect_is_found_that_is_not_suppressed_by_its_name(is_meant):
-    document = effect_rules.shipped_document()["shapes"]
+    document = effect_of.shipped_document()["shapes"]
     shapes = {shape: applied for shape, applied in document.items() if is_meant(shape)}
     found = effect_rules.unsuppressed(shapes)
     assert [f"{each.rule}.{effect.name} {effect.shape}" for effect, each in found] == []

@@ -5,7 +5,7 @@ All of them, with answers that are made from the models.
 
 import re
 
-import effect_rules
+import effect_of
 import pytest
 from laws import by_service
 from rules_again import SAYS
@@ -18,7 +18,7 @@ CALLED = 1_700_000_000.0
 
 ROWS = [
     (shape, name, body)
-    for shape, applied in effect_rules.shipped_document()["shapes"].items()
+    for shape, applied in effect_of.shipped_document()["shapes"].items()
     for name, body in applied["traits"].get(EFFECT, {}).items()
 ]
 BY_TIME = [row[:2] for row in ROWS if "madeAgain" in row[2]]
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.models
 
 @pytest.fixture
 def effect(shape, name):
-    return effect_rules.effect_named(shape, name)
+    return effect_of.effect_named(shape, name)
 
 
 @pytest.fixture

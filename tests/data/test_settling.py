@@ -7,7 +7,7 @@ import math
 import random
 import re
 
-import effect_rules
+import effect_of
 import hypothesis
 import jmespath
 import pytest
@@ -33,7 +33,7 @@ MAX_WAIT = 100_000
 
 ROWS = [
     (shape, name)
-    for shape, applied in effect_rules.shipped_document()["shapes"].items()
+    for shape, applied in effect_of.shipped_document()["shapes"].items()
     for name, body in applied["traits"][EFFECT].items()
     # Of a waiter that tells more than a transition, each success is certain.
     if "settleFor" in body and ("operation" in body or body["basis"] == "transition")
@@ -47,7 +47,7 @@ of_each_effect = pytest.mark.parametrize(("shape", "name"), by_service(ROWS))
 @pytest.fixture
 def effect(shape, name):
     """The effect, if one of its successes is not certain."""
-    found = effect_rules.effect_named(shape, name)
+    found = effect_of.effect_named(shape, name)
     if not rules_moves.uncertain_successes(found):
         pytest.skip("each success is certain")
     return found
