@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import logging
 import threading
 from collections import deque
@@ -11,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
+from ..calls.clock import SYSTEM_TIME, current_time
 from ..common.process import start_thread
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .schedule import DEFAULT_THREADS, Schedule
@@ -42,7 +40,6 @@ class BackgroundScheduler:
 
     Attributes:
         time: the time source that the waits use.
-        deliveries: functions to be called in a second thread, where a slow one delays no attempt.
     """
 
     def __init__(
@@ -53,7 +50,6 @@ class BackgroundScheduler:
         forget: TaskEnd = lambda _: None,
     ) -> None:
         self.time = current_time()
-        self.deliveries: IdleQueue[Callable[[], object] | None] = IdleQueue()
         self._threads = threads
         self._stop = threading.Event() if stop is None else stop
         self._lock = threading.Lock()
@@ -94,18 +90,6 @@ class BackgroundScheduler:
                 run.cancel(task)
 
         self._act(end)
-
-    def deliver(self, function: Callable[[], object]) -> None:
-        """Call a function in the second thread; until it returns, virtual time stands still."""
-        context, hold = contextvars.copy_context(), self.time.hold()
-        context.run(hold.__enter__)
-
-        def call() -> None:
-            with contextlib.ExitStack() as stack:
-                stack.push(hold)
-                function()
-
-        self.deliveries.put(partial(context.run, call))
 
     def close(self) -> None:
         """Drop all waits as they are, without a result; calls in flight end.
@@ -150,7 +134,6 @@ class BackgroundScheduler:
             self._thread = threading.current_thread()
         run = Schedule(self._threads)
         executor = ThreadCallExecutor(run.now, on_finished=self._news.set)
-        start_thread(self._deliver, "callbacks")
         try:
             while not self._stop.is_set():
                 self._news.clear()
@@ -170,7 +153,6 @@ class BackgroundScheduler:
             logger.exception("the background thread of waits failed")
             self._fail(run, error)
         finally:
-            self.deliveries.put(None)
             executor.close()
             run.close()
 
@@ -200,16 +182,3 @@ class BackgroundScheduler:
                 self._news.wait(LONGEST_BLOCK)
         elif not source.sleep_on(seconds, self._news):
             run.now.is_at_least(end)
-
-    def _deliver(self) -> None:
-        """Call what is to be called in the second thread, until there is no more."""
-        for call in iter(self.deliveries.get, None):
-            _call_logged(call)
-
-
-def _call_logged(call: Callable[[], object]) -> None:
-    try:
-        call()
-    # Whatever a callback raises, the others are called.
-    except Exception:
-        logger.exception("a callback of a background wait raised")

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..batch.tasks import Task
+from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
 from ..calls.client_kind import is_async
 from ..calls.clock import current_time
@@ -18,8 +18,10 @@ from ..changes.call_target import called_operation
 from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect, request_stop
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..common.arguments import flag, with_methods
+from ..common.process import start_thread
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
+from ..outcome import WaiterOutcome
 from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
@@ -73,16 +75,19 @@ class BegunOperation(MemoryOperation):
         """
         return _request_stop(self._answered)
 
-    def _concluded(self, task: Task) -> Any:
-        if self._stops_after(task):
+    def _conclude(self, result: WaiterOutcome[Any] | Exception | None) -> None:
+        def stop() -> None:
             self._answered.stop()
-        return task.result
+            self.end(result)
 
-    def _stops_after(self, task: Task) -> bool:
+        if not self._stops_after(result) or start_thread(stop, "stop") is None:
+            self.end(result)
+
+    def _stops_after(self, result: WaiterOutcome[Any] | Exception | None) -> bool:
         """Note the call in an error; return whether what was begun is to be stopped."""
-        if isinstance(task.result, WaiterError):
-            task.result.call = self.call
-        return self._stops_on_timeout and isinstance(task.result, WaiterTimeoutError)
+        if isinstance(result, WaiterError):
+            result.call = self.call
+        return self._stops_on_timeout and isinstance(result, WaiterTimeoutError)
 
 
 class AwaitedOperation(BegunOperation):
@@ -102,16 +107,20 @@ class AwaitedOperation(BegunOperation):
             raise RuntimeError(f"{self.path} is driven by this event loop: await it")
         super()._wait_for_end(timeout)
 
-    def _deliver_end(self, task: Task) -> None:
-        self._ending = asyncio.ensure_future(self._end(task))
+    def _call_back(self, function: Callable[[], object]) -> None:
+        # In the loop, as for every future of a loop.
+        call_logged(function)
 
-    async def _end(self, task: Task) -> None:
+    def _conclude(self, result: WaiterOutcome[Any] | Exception | None) -> None:
+        self._ending = asyncio.ensure_future(self._end(result))
+
+    async def _end(self, result: WaiterOutcome[Any] | Exception | None) -> None:
         # The time-out is what the caller is told, whatever comes of the stop, and of its loop.
         try:
-            if self._stops_after(task):
+            if self._stops_after(result):
                 await _stop_async(self.stop)
         finally:
-            self.end(task.result)
+            self.end(result)
 
 
 class _Beginning:

@@ -112,14 +112,14 @@ class MemoryOperation(Operation):
         run = task.run
         self._row = {**self._row, "attempts": run.attempts, "elapsed": run.elapsed}
         self._task = None
-        self._deliver_end(task)
+        self._conclude(task.result)
 
-    def _deliver_end(self, task: Task) -> None:
-        self._pool.deliver(lambda: self.end(self._concluded(task)))
+    def _conclude(self, result: WaiterOutcome[Any] | Exception | None) -> None:
+        """End as the wait did."""
+        self.end(result)
 
-    def _concluded(self, task: Task) -> WaiterOutcome[Any] | BaseException | None:
-        """Return what the wait ended in."""
-        return task.result
+    def _call_back(self, function: Callable[[], object]) -> None:
+        self._pool.callbacks.put(function)
 
     def _cancel_wait(self) -> bool:
         task = self._task

@@ -76,10 +76,6 @@ class LoopPool:
 
         self._driving.add_done_callback(over)
 
-    def deliver(self, function: Callable[[], object]) -> None:
-        """Call a function in the loop."""
-        function()
-
     async def _drive(self, task: Task, on_end: TaskEnd) -> None:
         run = run_waits_async(Schedule(1), [task], context=marked_context(), stop=self._stop)
         async with contextlib.aclosing(run):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, InvalidStateError, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..common.warning import warn
@@ -28,6 +29,10 @@ CANCELLED_DETAIL: Final = "cancelled"
 LONGEST: Final = 1e8
 """Seconds for the wait on an operation among others: it ends with the operation, which is bounded.
 """
+
+
+_PROMPT: Final = {asyncio.futures.__name__, __name__}
+"""The modules whose done callbacks tell a loop or a batch of the end, and never block."""
 
 
 class Operation(Future[WaiterOutcome[Any]]):
@@ -103,10 +108,15 @@ class Operation(Future[WaiterOutcome[Any]]):
     def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
         """Call a function with the operation when it is done, or at once if it is.
 
-        It sees the context variables of the present.
+        It sees the context variables of the present. It is called in the thread of callbacks, where
+        one that blocks holds up other callbacks and no end, and what it raises is logged.
         """
         context = contextvars.copy_context()
-        super().add_done_callback(lambda operation: context.run(fn, operation))
+        call: Callable[[Future[WaiterOutcome[Any]]], object] = partial(context.run, fn)
+        if self.done() or getattr(fn, "__module__", None) in _PROMPT:
+            super().add_done_callback(call)
+        else:
+            super().add_done_callback(lambda operation: self._call_back(partial(call, operation)))
 
     def cancel(self) -> bool:
         """Cancel the wait; return False if it has ended already.
@@ -140,6 +150,10 @@ class Operation(Future[WaiterOutcome[Any]]):
                 self.set_exception(result)
             else:
                 self.set_result(result)
+
+    def _call_back(self, function: Callable[[], object]) -> None:
+        """Call a function in the thread of callbacks."""
+        raise NotImplementedError
 
     def _cancel_wait(self) -> bool:
         """End the wait; return False if it has ended otherwise."""

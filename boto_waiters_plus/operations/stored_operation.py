@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Any, Final
 
+from ..batch.callbacks import CallbackThread
 from ..changes.effects import Effect, request_stop
 from ..changes.prepared_call import CallOutcome
 from ..common.process import ProcessLock, after_fork, start_thread
@@ -143,6 +144,9 @@ class StoredOperation(Operation):
         self._store.watcher.keep(self)
         super().add_done_callback(fn)
 
+    def _call_back(self, function: Callable[[], object]) -> None:
+        self._store.watcher.callbacks.put(function)
+
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         find, arguments = self._store.finder()
         return find, (*arguments, self.path)
@@ -203,6 +207,7 @@ class EndWatcher:
         self._backend = backend
         self._seal = seal
         self._clock = clock
+        self.callbacks = CallbackThread()
         self._lock = ProcessLock()
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}

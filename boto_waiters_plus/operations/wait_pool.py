@@ -7,17 +7,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from ..batch.background import BackgroundScheduler, TaskEnd
-from ..batch.callbacks import Callback, Callbacks
+from ..batch.callbacks import Callback, Callbacks, CallbackThread
 from ..batch.grouping import Grouping
 from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.callers_thread import forget_caller_in
-from ..calls.clock import IdleQueue, current_time
+from ..calls.clock import current_time
 from ..common.warning import caller
 from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
@@ -28,15 +27,19 @@ class WaitPool:
 
     Args:
         threads: calls that may be in flight at once.
+
+    Attributes:
+        callbacks: the thread of the caller's callbacks, where a slow one delays no attempt.
     """
 
     def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
         self._stop = threading.Event()
+        self.callbacks = CallbackThread()
         self._scheduler = BackgroundScheduler(threads=threads, stop=self._stop, forget=self._forget)
         self._preparation = Preparation(
             stop=self._stop,
             grouping=Grouping(self._stop, by_age=True),
-            callbacks=_DeferredCallbacks(self._scheduler.deliveries),
+            callbacks=_DeferredCallbacks(self.callbacks),
         )
         self._lock = threading.Lock()
         self._open: Counter[int] = Counter()
@@ -103,10 +106,6 @@ class WaitPool:
         """End a wait, if it has not ended."""
         self._scheduler.cancel(task)
 
-    def deliver(self, function: Callable[[], object]) -> None:
-        """Call a function in the thread for callbacks, where a slow one delays no attempt."""
-        self._scheduler.deliver(function)
-
     def close(self) -> None:
         """Drop all waits as they are; calls in flight end."""
         self._scheduler.close()
@@ -131,13 +130,13 @@ def _background_context() -> contextvars.Context:
 class _DeferredCallbacks(Callbacks):
     """Gives each wait a guard of its own, which ends with it and reports its first error."""
 
-    def __init__(self, due: IdleQueue[Any]) -> None:
+    def __init__(self, thread: CallbackThread) -> None:
         super().__init__()
-        self._due = due
+        self._thread = thread
 
     def observer(self, callback: Callback, name: str) -> Callback:
         """Return the callback, guarded and called when its turn in the queue comes."""
         of_wait = Callbacks()
         # In the context of the wait, which is that of its caller.
-        of_wait.defer(lambda call: self._due.put(partial(contextvars.copy_context().run, call)))
+        of_wait.defer(lambda call: self._thread.put(partial(contextvars.copy_context().run, call)))
         return of_wait.observer(callback, name)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ..batch.tasks import Task
 from ..calls.clock import IdleQueue
+from ..common.process import start_thread
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError, WaiterTimeoutError
 from ..outcome import WaiterOutcome
@@ -362,11 +363,14 @@ class Worker:
         driven.last_change = (driven.last_change or {}) | last
         not_here = unable(result) if isinstance(result, BaseException) else None
         if driven.stop and not not_here and isinstance(result, WaiterTimeoutError):
-            # The thread for callbacks, where a slow call delays no attempt.
-            self._pool.deliver(driven.stop)
-            self._pool.deliver(partial(self._set_result, driven, result))
+            start_thread(partial(self._stop_and_end, driven, result), "stop")
         else:
             self._set_result(driven, not_here or result)
+
+    def _stop_and_end(self, driven: Driven, result: WaiterTimeoutError) -> None:
+        assert driven.stop is not None
+        driven.stop()
+        self._set_result(driven, result)
 
     def _set_result(self, driven: Driven, result: WaiterOutcome[Any] | BaseException) -> None:
         with self._lock:

@@ -1,0 +1,159 @@
+"""Callbacks that block or raise hold up other callbacks, and no end."""
+
+import asyncio
+import concurrent.futures
+import logging
+import threading
+import time
+
+import pytest
+from stored_waits import ON_FILE, QUICK, work
+from stored_waits import start as start_stored
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+NAME = {"StreamName": "orders"}
+
+
+def start(client, max_wait=60, **keywords):
+    return operations.start(client, "stream_exists", max_wait=max_wait, **NAME, **keywords)
+
+
+@pytest.fixture
+def block():
+    """`block(anything)` blocks until `block.release()`, and `block.begun` is set by then."""
+    release = threading.Event()
+
+    def block(_):
+        block.begun.set()
+        release.wait()
+
+    block.begun, block.release = threading.Event(), release.set
+    yield block
+    release.set()
+
+
+async def awaited(operation):
+    return await asyncio.wait_for(operation, 30)
+
+
+async def wrapped(operation):
+    return await asyncio.wait_for(asyncio.wrap_future(operation), 30)
+
+
+ENDS = {
+    "result": lambda operation: operation.result(30),
+    "exception": lambda operation: operation.exception(30) or operation.result(0),
+    "await": lambda operation: asyncio.run(awaited(operation)),
+    "wrap_future": lambda operation: asyncio.run(wrapped(operation)),
+    "wait_all": lambda operation: bwp.wait_all([operation], max_wait=30)[0],
+    "as_completed": lambda operation: next(iter(bwp.as_completed([operation], max_wait=30)))[1],
+    "futures.wait": lambda operation: concurrent.futures.wait([operation], 30).done.pop().result(0),
+    "futures.as_completed": lambda operation: next(
+        concurrent.futures.as_completed([operation], 30)
+    ).result(0),
+}
+
+
+@pytest.mark.parametrize("where", ["attempt", "done"])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_blocked_callback_holds_no_end(stream, creating, active, block, end, where):
+    blocked = start(stream(active), **{"on_attempt": block} if where == "attempt" else {})
+    if where == "done":
+        blocked.add_done_callback(block)
+    assert end(start(stream(creating, active), **QUICK)).attempts == 2
+    assert end(blocked).attempts == 1
+    # Nor the end of one that is begun while it blocks.
+    assert block.begun.wait(30)
+    assert end(start(stream(creating, active), **QUICK)).attempts == 2
+
+
+@ON_FILE
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_blocked_callback_holds_no_end_of_a_store(store, stream, active, block, end):
+    operations_of_store = [start_stored(store, stream(active)) for _ in range(2)]
+    operations_of_store[0].add_done_callback(block)
+    work(store, stream(active))
+    for operation in operations_of_store:
+        assert end(operation).attempts == 1
+    later = start_stored(store, stream(active))
+    work(store, stream(active))
+    assert end(later).attempts == 1
+
+
+def test_a_callback_may_wait_for_its_own_operation(stream, creating, active):
+    results = []
+    operation = start(
+        stream(creating, active),
+        on_attempt=lambda event: results.append(operation.result(30)),
+        **QUICK,
+    )
+    operation.add_done_callback(lambda each: results.append(each.result(30)))
+    assert operation.result(30).attempts == 2
+    ended = threading.Event()
+    operation.add_done_callback(lambda _: ended.set())
+    assert ended.wait(30)
+
+
+def test_a_blocked_handler_holds_no_wait_of_a_worker(store, stream, creating, active, block):
+    client = stream(creating, active)
+    bwp.enable(client, on_event=block)
+    operation = start_stored(store, client)
+    assert work(store, client) == 1
+    assert operation.result(30).attempts == 2
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("where", ["attempt", "done"])
+def test_what_a_callback_raises_is_logged(stream, creating, active, caplog, error, where):
+    def fail(_):
+        raise error("of the caller")
+
+    caplog.set_level(logging.ERROR, "boto_waiters_plus")
+    operation = start(
+        stream(creating, active), **{"on_attempt": fail} if where == "attempt" else {}, **QUICK
+    )
+    called = threading.Event()
+    if where == "done":
+        operation.add_done_callback(fail)
+    operation.add_done_callback(lambda _: called.set())
+    assert operation.result(30).attempts == 2
+    assert called.wait(30)
+    raised = [each for each in caplog.records if each.exc_info]
+    assert [type(each.exc_info[1]) for each in raised][:1] == [error]
+    assert start(stream(active)).result(30).attempts == 1
+
+
+def test_virtual_time_passes_a_blocked_callback(virtual_time, stream, creating, active, block):
+    blocked = start(stream(active), on_attempt=block)
+    operation = start(stream(creating, active), initial_delay=50)
+    began = time.perf_counter()
+    assert operation.result().elapsed > 50
+    assert time.perf_counter() - began < 30
+    assert blocked.result().attempts == 1
+
+
+def test_virtual_time_stands_still_in_a_callback(virtual_time, stream, creating, active):
+    times = []
+
+    def attempted(_):
+        before = virtual_time.now
+        threading.Event().wait(0.2)
+        times.append(virtual_time.now - before)
+
+    operation = start(stream(creating, active), on_attempt=attempted, delay_pace=lambda _: 3)
+    other = start(stream(creating, active), initial_delay=1)
+    assert operation.result(), other.result()
+    assert set(times) == {0}
+
+
+def test_no_wait_of_a_batch_ends_late(stream, creating, active, block):
+    waits = [
+        bwp.Wait(stream(active), "stream_exists", NAME, on_attempt=block),
+        bwp.Wait(stream(creating, active), "stream_exists", NAME, **QUICK),
+    ]
+    ends = bwp.as_completed(waits, max_wait=60)
+    assert {next(ends)[1].attempts, next(ends)[1].attempts} == {1, 2}
+    block.release()
+    assert not [*ends]
