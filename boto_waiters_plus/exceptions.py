@@ -79,6 +79,9 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
     """The reason as a store keeps it, where this error is not at hand; None: the same."""
     call: Any = None
     """The `idempotency.CallOutcome` of the call that the wait followed, if it followed one."""
+    stop: Any = None
+    """What became of the call that stops what was begun (`operation`, `state`, `reason`), where
+    `stop_on_timeout` or `stop_on_cancel` asked for it."""
     # Any: botocore's stubs know error responses only, this is a success's too.
     last_response: Any
 
@@ -130,12 +133,20 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         return copied
 
     def extended(self, sentence: str, kind: type[ErrorT]) -> ErrorT:
-        """Return this error as one of another class, with one more sentence in its message."""
-        more = f" {sentence}" if sentence else ""
-        reason = self.kwargs["reason"] + more
-        error = kind(self.kwargs["name"], reason, message=f"{self}{more}")
+        """Return this error as one of another class, with one more sentence in its message.
+
+        One that begins with a semicolon goes on with the last sentence.
+        """
+
+        def with_more(text: str) -> str:
+            if sentence.startswith(";"):
+                return text.rstrip(". ") + sentence
+            return f"{text} {sentence}".rstrip()
+
+        reason = with_more(self.kwargs["reason"])
+        error = kind(self.kwargs["name"], reason, message=with_more(str(self)))
         error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
-        error.stored_reason = self.stored_reason and self.stored_reason + more
+        error.stored_reason = self.stored_reason and with_more(self.stored_reason)
         error.__cause__ = self.__cause__
         return error
 

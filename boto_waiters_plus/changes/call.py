@@ -20,7 +20,7 @@ from .prepared_call import (
     KeptCall,
     PreparedCall,
 )
-from .stored_calls import CallStore, Step, check_target
+from .stored_calls import CallStore, check_target, run_blocked, run_in_task
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
 """The name of an effect, or a waiter and a function of the response that returns its parameters."""
@@ -188,25 +188,9 @@ def run_blocking(call: PreparedCall) -> CallOutcome:
         raise TypeError(
             "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"
         )
-    made = call.run(_blocking)
-    try:
-        made.send(None)
-    except StopIteration as end:
-        outcome: CallOutcome = end.value
-        return outcome
-    raise AssertionError  # A step that blocks awaits nothing.
+    return run_blocked(call.run)
 
 
 async def make_awaited(call: PreparedCall) -> CallOutcome:
     """Make a call as part of the calling task."""
-    return await call.run(_awaited)
-
-
-async def _blocking(step: Step) -> Any:
-    blocking, _ = step
-    return blocking()
-
-
-async def _awaited(step: Step) -> Any:
-    _, awaited = step
-    return await awaited()
+    return await run_in_task(call.run)

@@ -14,7 +14,6 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..calls.bounded_call import bounded_call
 from ..definitions.coalescing_trait import Coalescing
 from ..definitions.effect_trait import (
     OF_ANSWER,
@@ -31,7 +30,7 @@ from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
 from ..engine.wait_description import WaitDescription
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
-from ..options import NO_OPTIONS, CancelEvent, WaitOptions
+from ..options import NO_OPTIONS, WaitOptions
 from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
@@ -46,9 +45,6 @@ from .call_target import called_operation
 from .refused_items import refused_and_accepted
 from .stored_calls import Step
 from .unmet_goal import NOT_KEPT, unmet_goal
-
-STOP_TIME: Final = 5.0
-"""Seconds that the call which stops something after a time-out may take."""
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""
@@ -310,18 +306,21 @@ class AnsweredCall:
             raise WaiterTimeoutError(waiter.definition.name, reason)
         return parameters
 
-    def wait(self, time_left: float, cancel_event: CancelEvent | None) -> Step:
-        """Return the wait for the effect; raises as `parameters`."""
+    def wait(
+        self, time_left: float, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
+    ) -> Step:
+        """Return the wait for the effect, under given options; raises as `parameters`."""
         effect = self.effect
-        given = waiters_of(effect.client).settings
-        options = effect.options_over(given)
-        settings = Settings(defaults=options, observers=given.observers)
-        keywords = {**self.parameters(time_left, options), "cancel_event": cancel_event}
+        own = waiters_of(effect.client).settings
+        options = effect.options_over(own, given)
+        observers = own.observers if is_observed else ()
+        settings = Settings(defaults=options, observers=observers)
         wait = (effect.client, effect.bound_waiter, settings)
-        rest: dict[str, Any] = {"max_wait": time_left, "keywords": keywords, "call": self.seen}
+        rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
+        rest["keywords"] = self.parameters(time_left, options)
         return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
 
-    def stop_calls(self) -> StopCalls:
+    def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.
 
         Raises:
@@ -337,10 +336,6 @@ class AnsweredCall:
             items = jmespath.search(stop.each, {"call": self.document}) or []
         evaluated = partial(self._evaluated, stop.parameters, operation)
         return xform_name(stop.operation), [evaluated(item=each) for each in items]
-
-    def stop(self) -> None:
-        """Make the call that stops what was begun; see `stop_in_time`."""
-        stop_in_time(self.effect.client, self.stop_calls)
 
     def _evaluated(
         self,
@@ -400,27 +395,6 @@ def _time_of(response: Any) -> float | None:
     return None
 
 
-StopCalls = tuple[str, list[dict[str, Any]]]
-"""The method of a client, and the parameters of each call of it."""
-
-
-def request_stop(client: Any, calls: StopCalls) -> Any:
-    """Make the calls that stop what was begun, and return the response; a list of several."""
-    method, several = calls
-    responses = [getattr(client, method)(**each) for each in several]
-    return responses[0] if len(responses) == 1 else responses
-
-
-def stop_in_time(client: Any, stop_calls: Callable[[], StopCalls]) -> None:
-    """Make the call that stops what was begun, in at most `STOP_TIME`; its errors are dropped.
-
-    The time-out before it is what the caller is told, whatever comes of this.
-    """
-    with contextlib.suppress(Exception):
-        stop = partial(request_stop, client, stop_calls())
-        bounded_call(stop, client=client, seconds=STOP_TIME)
-
-
 def effect_of(client_method: Any, /) -> Effect | None:
     """Return what `begin` would wait for after a call of this method; None if nothing is known.
 
@@ -458,6 +432,11 @@ def chosen_effect(
     effect = _chosen(client, operation, then_wait)
     effect.check(parameters)
     return effect
+
+
+def effect_named(client: Any, operation: OperationModel, name: str) -> EffectOfCall:
+    """Return an effect of an operation; raise ValueError if there is none of this name."""
+    return _chosen(client, operation, name)
 
 
 def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:

@@ -228,8 +228,8 @@ class PreparedCall:
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
             answered = self.answered(call.response)
-            wait = answered.wait(repetition.time_left, self._options.cancel_event)
-            outcome = await self._drive(wait)
+            given = WaitOptions(cancel_event=self._options.cancel_event)
+            outcome = await self._drive(answered.wait(repetition.time_left, given))
         except WaiterError as error:
             # A wait that ran out of time or was cancelled can go on.
             if not isinstance(error, (WaiterTimeoutError, WaiterCancelledError)):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 from ..calls.private_names import account_of
 from ..service.json_parameters import from_json
+
+T = TypeVar("T")
 
 ANSWERED: Final = "answered"
 WAITING: Final = "waiting"
@@ -17,6 +19,34 @@ Step = tuple[Callable[[], Any], Callable[[], Awaitable[Any]]]
 
 Drive = Callable[[Step], Awaitable[Any]]
 """Does a step; if it blocks, what it returns is done when it is awaited."""
+
+Flow = Callable[[Drive], Coroutine[Any, Any, T]]
+"""Steps with what is between them."""
+
+
+def run_blocked(flow: Flow[T]) -> T:
+    """Do the steps of a flow in the calling thread."""
+    try:
+        flow(_blocked).send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise AssertionError  # A step that blocks awaits nothing.
+
+
+async def run_in_task(flow: Flow[T]) -> T:
+    """Do the steps of a flow as part of the calling task."""
+    return await flow(_awaited)
+
+
+async def _blocked(step: Step) -> Any:
+    blocking, _ = step
+    return blocking()
+
+
+async def _awaited(step: Step) -> Any:
+    _, awaited = step
+    return await awaited()
 
 
 class CallStore(Protocol):

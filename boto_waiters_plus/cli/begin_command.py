@@ -14,6 +14,7 @@ from botocore.model import OperationModel
 
 from ..changes.call import resumed_call, run_blocking
 from ..changes.prepared_call import CallOptions, PreparedCall
+from ..changes.stops import StopsAfter, stop_in_time, told
 from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
@@ -25,15 +26,17 @@ from .operations import store_of
 from .outcome_report import attempts_text, redacted, safe_response
 from .query import add_output_options, print_json
 from .service_lookup import SERVICE_HELP, operation_named
-from .text import json_text, refused, span
+from .text import flag, json_text, refused, span
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
-       [--then WAITER | --no-wait] [--once] [--stop-on-timeout] [--store STORE] [options]
+       [--then WAITER | --no-wait] [--once] [--stop-on-timeout] [--stop-on-cancel]
+       [--store STORE] [options]
        boto-wait begin --resume PATH [--store STORE] [options]"""
 
 FLAG_HELP = {
     "--once": "refuse an operation that cannot be repeated safely",
     "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
+    "--stop-on-cancel": "make it after Ctrl-C and SIGTERM",
     "--allow-repeat": "repeat an operation that has no token",
     "--adopt-existing": "accept a resource that an attempt without an answer may have made",
 }
@@ -95,16 +98,20 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = run_blocking(call)
     except KeyboardInterrupt as interrupt:
         made = getattr(interrupt, "call", None)
+        if made is not None and arguments.stop_on_cancel:
+            # A second Ctrl-C gives it up.
+            interrupt.stop = stop_in_time(call.answered(made.response))  # type: ignore[attr-defined]  # as errors have it
         _report(arguments, call, made, interrupt)
-        if made is not None and call.can_be_stopped:
+        if made is not None and call.can_be_stopped and not arguments.stop_on_cancel:
             print(f"boto-wait begin: to stop it: {_stop_command(call, made)}", file=sys.stderr)
         raise
     except (WaiterError, BotoCoreError, HTTPClientError) as error:
         made = getattr(error, "call", None)
-        is_timeout = isinstance(error, WaiterTimeoutError)
-        if arguments.stop_on_timeout and is_timeout and made and call.can_be_stopped:
-            call.answered(made.response).stop()
-        _report(arguments, call, made, error)
+        told_error: Exception = error
+        stops = StopsAfter(arguments.stop_on_timeout)
+        if isinstance(error, WaiterError) and made is not None and stops.includes(error):
+            told_error = told(error, stop_in_time(call.answered(made.response)))
+        _report(arguments, call, made, told_error)
         return exit_code(error)
     return SUCCEEDED if _report(arguments, call, outcome, None) else FAILED
 
@@ -133,8 +140,9 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
         once=not arguments.once,
     )
     call = PreparedCall(getattr(client, xform_name(operation.name)), options, parameters)
-    if arguments.stop_on_timeout and not call.can_be_stopped:
-        raise UsageError(f"--stop-on-timeout: nothing is known that stops {operation.name}")
+    for name in ("stop_on_timeout", "stop_on_cancel"):
+        if getattr(arguments, name) and not call.can_be_stopped:
+            raise UsageError(f"{flag(name)}: nothing is known that stops {operation.name}")
     if member is not None and token is None and not member.is_sensitive:
         print(f"boto-wait begin: to repeat this call: {_as_option(member, call)}", file=sys.stderr)
     return call
@@ -225,6 +233,11 @@ def _report(
         facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut and call is None)
         if arguments.resume and _stays_open(error, facts):
             facts["resume"] = _resume_command(arguments)
+    stop = getattr(error, "stop", None)
+    if stop is not None:
+        facts["stop"] = stop.to_json()
+    if stop is not None and is_cut:
+        print(f"boto-wait begin: {printable(stop.text)}", file=sys.stderr)
     if error is not None and not is_cut:
         print(f"boto-wait begin: {printable(str(error))}", file=sys.stderr)
     if arguments.output == "text" and arguments.query is None and call is not None:

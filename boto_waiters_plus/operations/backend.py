@@ -18,6 +18,9 @@ twice. Every write of a worker names its lease, and changes only rows that are o
 it: once another worker has taken a wait over, a late write of the first matches nothing. A wait
 that no lease drives is *free*: its `lease` and `worker` are None.
 
+A wait that has ended may *owe* a call that stops what was begun, until the moment in `owes`; its
+`lease` is then that of the worker that makes it.
+
 Several threads call a backend at once, and so does the child of a fork, in which locks that other
 threads held would stay locked: see `common.process.ProcessLock`.
 """
@@ -42,7 +45,7 @@ UNDRIVEN: Final = 0
 FREE: Final[Row] = {"lease": None, "worker": None}
 """The values of these columns in a wait that no worker drives."""
 
-MOMENTS: Final = frozenset({"created", "deadline", "ended", "machine_at", "next_attempt"})
+MOMENTS: Final = frozenset({"created", "deadline", "ended", "machine_at", "next_attempt", "owes"})
 
 REQUEST_KEY: Final = 32
 """Characters at the beginning of `request` that are the same for all rows of one request id."""
@@ -195,6 +198,25 @@ class Backend(ABC):
         Returns:
             The number of waits that were changed.
         """
+
+    @abstractmethod
+    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
+        """Take over waits that owe a stop, and whose lease is no other live one.
+
+        Those of the lease itself are among them. Two workers never take the same.
+
+        Args:
+            lease: the worker's.
+            most: at most so many.
+            without: values of `kind` or `id` that are left to others.
+
+        Returns:
+            The rows, each with the `lease` that it had before.
+        """
+
+    @abstractmethod
+    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Change waits that have ended; each change has the `id` and the new values."""
 
     @abstractmethod
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
@@ -15,10 +15,22 @@ from ..calls.clock import current_time
 from ..changes.call import make_awaited, run_blocking
 from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.call_target import called_operation
-from ..changes.effects import STOP_TIME, AnsweredCall, Effect, chosen_effect, request_stop
+from ..changes.effects import AnsweredCall, Effect, chosen_effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
+from ..changes.stops import (
+    STOP_TIME,
+    STOPS,
+    Stop,
+    StopsAfter,
+    end_was_seen,
+    log_end,
+    requested,
+    stop_in_time,
+    stop_in_time_async,
+    told,
+)
+from ..changes.stored_calls import run_blocked, run_in_task
 from ..common.arguments import flag, with_methods
-from ..common.process import start_thread
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..outcome import WaiterOutcome
@@ -26,7 +38,15 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .begun_rows import CALL, CallerLease, begun_call, stop_begun, wait_after
+from .begun_rows import (
+    CALL,
+    CallerLease,
+    begun_call,
+    owing,
+    stored_answer,
+    wait_after,
+    with_stop_kept,
+)
 from .error_codes import StoreError
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
@@ -39,6 +59,10 @@ if TYPE_CHECKING:
     from .store import Store
     from .stored_operation import StoredOperation
 
+
+End = WaiterOutcome[Any] | Exception | None
+
+T = TypeVar("T")
 
 STORE_OPTIONS: Final = frozenset(
     ("exclusive_key", "include_response", "profile_name", "request_id")
@@ -57,37 +81,56 @@ class BegunOperation(MemoryOperation):
     """
 
     def __init__(
-        self, wait: Wait, pool: WaitPool, answered: AnsweredCall, call: CallOutcome, *, stops: bool
+        self,
+        wait: Wait,
+        pool: WaitPool,
+        answered: AnsweredCall,
+        call: CallOutcome,
+        *,
+        stops: StopsAfter,
     ) -> None:
         self.call = call
-        self._answered, self._stops_on_timeout = answered, stops
+        self._answered, self._stops, self._stops_on_cancel = answered, stops, stops.cancel
         self.effect: Effect = answered.effect.effect
         super().__init__(wait, pool)
 
     def stop(self) -> Any:
         """Make the call that stops what was begun, and return its response.
 
-        The wait goes on until the end is seen, which is a failure for most effects.
+        The wait goes on until the end is seen, which is a failure for most effects. Several things
+        are stopped by as many calls as they need; all are made. Where the call would stop what
+        others have begun on the resource, too, one more poll comes before it.
+
+        Returns:
+            The response; a list of several, in the order of the things; None: it has ended.
 
         Raises:
             NotImplementedError: nothing is known that stops it.
-            ClientError: the service refused.
+            ClientError: the service refused, the first of several.
+            WaiterError: the poll before it got no answer.
         """
-        return _request_stop(self._answered)
+        if end_was_seen(self._ended_as()):
+            return log_end(self._answered.effect.mutation.name)
+        return run_blocked(partial(requested, self._answered))
 
-    def _conclude(self, result: WaiterOutcome[Any] | Exception | None) -> None:
-        def stop() -> None:
-            self._answered.stop()
-            self.end(result)
+    def _cancel_wait(self) -> bool:
+        self._is_being_cancelled = self._stops_on_cancel and self._task is not None
+        return super()._cancel_wait()
 
-        if not self._stops_after(result) or start_thread(stop, "stop") is None:
-            self.end(result)
+    def _conclude(self, result: End) -> None:
+        if self._stops.includes(result):
+            make, then = partial(stop_in_time, self._answered), partial(self._end_after, result)
+            STOPS.add(self.effect.stop or "", make, then)
+        else:
+            self._end_after(result, None)
 
-    def _stops_after(self, result: WaiterOutcome[Any] | Exception | None) -> bool:
-        """Note the call in an error; return whether what was begun is to be stopped."""
+    def _end_after(self, result: End, stop: Stop | None) -> None:
+        """End as the wait did, after what was begun was stopped."""
+        self._stop_made = stop
         if isinstance(result, WaiterError):
             result.call = self.call
-        return self._stops_on_timeout and isinstance(result, WaiterTimeoutError)
+            result = result if stop is None else told(result, stop)
+        self.end(None if self._is_being_cancelled else result)
 
 
 class AwaitedOperation(BegunOperation):
@@ -100,7 +143,12 @@ class AwaitedOperation(BegunOperation):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._pool.on_break(self.end)
+        self._pool.on_break(self.end, self._stop_before_cancel)
+
+    async def stop(self) -> Any:
+        if end_was_seen(self._ended_as()):
+            return log_end(self._answered.effect.mutation.name)
+        return await run_in_task(partial(requested, self._answered))
 
     def _wait_for_end(self, timeout: float | None) -> None:
         if not self.done() and self._pool.is_here and timeout != 0:
@@ -111,16 +159,21 @@ class AwaitedOperation(BegunOperation):
         # In the loop, as for every future of a loop.
         call_logged(function)
 
-    def _conclude(self, result: WaiterOutcome[Any] | Exception | None) -> None:
-        self._ending = asyncio.ensure_future(self._end(result))
+    def _conclude(self, result: End) -> None:
+        self._ending = asyncio.ensure_future(self._stop_and_end(result))
 
-    async def _end(self, result: WaiterOutcome[Any] | Exception | None) -> None:
+    async def _stop_and_end(self, result: End) -> None:
+        stop = None
         # The time-out is what the caller is told, whatever comes of the stop, and of its loop.
         try:
-            if self._stops_after(result):
-                await _stop_async(self.stop)
+            if self._stops.includes(result):
+                stop = await stop_in_time_async(self._answered)
         finally:
-            self.end(result)
+            self._end_after(result, stop)
+
+    async def _stop_before_cancel(self) -> None:
+        if self._stops_on_cancel and not self.done():
+            self._stop_made = await stop_in_time_async(self._answered)
 
 
 class _Beginning:
@@ -131,11 +184,11 @@ class _Beginning:
         method: Any,
         max_wait: Any,
         then_wait: Any,
-        stop_on_timeout: bool,  # noqa: FBT001 - of this module
+        stops: Mapping[str, Any],
         propagation_wait: Any,
         keywords: Mapping[str, Any],
     ) -> None:
-        self._stop_on_timeout = flag("stop_on_timeout", stop_on_timeout)
+        self.stops = StopsAfter(*(flag(name, value) for name, value in stops.items()))
         shape = called_operation("begin", method).input_shape
         refuse_other_names("begin", keywords.keys() - (() if shape is None else shape.members))
         given, self._asked = split_options(keywords)
@@ -151,8 +204,9 @@ class _Beginning:
         operation = prepared.target.operation
         self.client = prepared.target.client
         self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
-        if self._stop_on_timeout and self._effect.effect.stop is None:
-            raise ValueError(f"stop_on_timeout: nothing stops what {method.__name__} begins")
+        for name, value in stops.items():
+            if value and self._effect.effect.stop is None:
+                raise ValueError(f"{name}: nothing stops what {method.__name__} begins")
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
@@ -172,24 +226,30 @@ class _Beginning:
             # Whatever it is, such as an error of the caller's function, the call was made.
             error.call = call  # type: ignore[attr-defined]
             raise
-        stops = self._stop_on_timeout
         if is_async(type(self.client)):
-            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, stops=stops))
-        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=stops))
+            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, stops=self.stops))
+        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=self.stops))
 
-    def stop(self, call: CallOutcome) -> None:
-        """Stop what was begun by a call that took all the time, if that was asked for."""
-        if self._stop_on_timeout:
-            self._answered(call).stop()
+    def stop(self, call: CallOutcome) -> Stop:
+        """Stop what was begun by a call after which there is no wait."""
+        return stop_in_time(self._answered(call))
 
-    async def stop_awaited(self, call: CallOutcome) -> None:
+    async def stop_awaited(self, call: CallOutcome) -> Stop:
         """As `stop`, as part of the calling task."""
-        if not self._stop_on_timeout:
-            return
         if is_async(type(self.client)):
-            await _stop_async(partial(_request_stop, self._answered(call)))
-        else:
-            await asyncio.to_thread(self.stop, call)
+            return await stop_in_time_async(self._answered(call))
+        return await asyncio.to_thread(self.stop, call)
+
+    async def called(self) -> CallOutcome:
+        """Make the call as part of the calling task; if that is cancelled, stop what it begins."""
+        made = asyncio.ensure_future(make_awaited(self.prepared))
+        try:
+            return await asyncio.shield(made)
+        except asyncio.CancelledError:
+            # Its answer names what is to be stopped.
+            if (call := await _finished(made)) is not None:
+                await self.stop_awaited(call)
+            raise
 
     def _answered(self, call: CallOutcome) -> AnsweredCall:
         return self._effect.answered(self.prepared.parameters, call.response)
@@ -205,8 +265,7 @@ class _Beginning:
         if is_async(type(client)):
             raise TypeError("in_store takes no client of aiobotocore: workers need a blocking one")
         refuse_wrong_parameters(client, operation, prepared.parameters)
-        stops = {"stop_on_timeout": self._stop_on_timeout}
-        begun = begun_call(prepared, self._effect, self._asked, **stops)
+        begun = begun_call(prepared, self._effect, self._asked, self.stops)
         label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
         own: dict[str, Any] = {"max_wait": prepared.max_wait, "label": str(label)}
         wait = Wait.with_options(client, self._effect.bound_waiter, {}, self._options, **own)
@@ -227,14 +286,22 @@ class _Beginning:
                 call = row_call.make(prepared, self._effect)
         except Exception as error:
             # What the store does not know is as unknown as what a dead process knew.
-            if not isinstance(error, StoreError):
-                end = {**end_of(ended(row, error), error, store.seal)}
-                end["parameters"] = store.seal.closed({CALL: begun})
+            if isinstance(error, StoreError):
+                raise
+            row = {**row, "parameters": store.seal.closed({CALL: begun})}
+            end = {**end_of(ended(row, error), error, store.seal), "parameters": row["parameters"]}
+            if not (self.stops.timeout and isinstance(error, WaiterTimeoutError)):
                 with contextlib.suppress(StoreError):
                     store.backend.write(lease.number, [end])
-            if self._stop_on_timeout and isinstance(error, WaiterTimeoutError):
-                stop_begun(client, begun)
-            raise
+                raise
+            # Whoever has to make the stop in place of this process knows of it.
+            end |= {**owing(row, begun, store.seal, is_driven=True), "lease": lease.number}
+            with contextlib.suppress(StoreError):
+                store.backend.write(lease.number, [end])
+            stop = stop_in_time(stored_answer(client, begun))
+            with contextlib.suppress(StoreError):
+                store.backend.settle([{"id": row["id"], **with_stop_kept(row, stop, store.seal)}])
+            raise told(error, stop) from None
         finally:
             lease.end()
         made = store.operation(store.row(path_of(row)))
@@ -250,6 +317,7 @@ def begin(
     then_wait: Any = None,
     in_store: Store | None = None,
     stop_on_timeout: bool = False,
+    stop_on_cancel: bool = False,
     propagation_wait: Any = PROPAGATION_WAIT,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
@@ -268,8 +336,11 @@ def begin(
         in_store: a `Store`, which keeps the call before it is made: call and wait outlive this
             process. A worker of the store goes on once the call is answered; it repeats a call
             whose process is gone, if it has a token and no sensitive parameter.
-        stop_on_timeout: True makes the call that stops what was begun after a time-out, in at most
-            5 seconds; the time-out is raised as ever.
+        stop_on_timeout: True makes the call that stops what was begun after a time-out (or after
+            `max_attempts`), in at most 5 seconds before the end, whose `error.stop` says what
+            became of it. With a store a worker makes it.
+        stop_on_cancel: True makes it when the wait is cancelled: by `cancel`, the `cancel_event`,
+            the cancellation of `begin_async` or of `await operation`, or Ctrl-C in `result`.
         propagation_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that a
             new role or policy is not visible yet; 0: it is raised.
         keywords: fields of `WaitOptions` for the wait, and the parameters of the operation; with
@@ -294,7 +365,12 @@ def begin(
     elif options:
         raise TypeError(f"{min(options)} goes with in_store")
     beginning = _Beginning(
-        client_method, max_wait, then_wait, stop_on_timeout, propagation_wait, keywords
+        client_method,
+        max_wait,
+        then_wait,
+        {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel},
+        propagation_wait,
+        keywords,
     )
     if in_store is None and is_async(type(beginning.client)):
         raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
@@ -306,9 +382,10 @@ def begin(
         raise _as_boto3(error) from None
     try:
         return beginning.begun(call)
-    except WaiterTimeoutError:
-        beginning.stop(call)
-        raise
+    except WaiterTimeoutError as error:
+        if not stop_on_timeout:
+            raise
+        raise told(error, beginning.stop(call)) from None
 
 
 async def begin_async(
@@ -319,6 +396,7 @@ async def begin_async(
     then_wait: Any = None,
     in_store: Store | None = None,
     stop_on_timeout: bool = False,
+    stop_on_cancel: bool = False,
     propagation_wait: Any = PROPAGATION_WAIT,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
@@ -328,39 +406,46 @@ async def begin_async(
     its event loop drives the wait.
 
     Args:
-        client_method, max_wait, then_wait, in_store, stop_on_timeout, propagation_wait, keywords:
-            as for `begin`. With `in_store` the end of the task does not end the call.
+        client_method, max_wait, then_wait, in_store, stop_on_timeout, stop_on_cancel,
+        propagation_wait, keywords: as for `begin`. With `in_store` the end of the task does not end
+            the call.
     """
+    stops = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     if in_store is not None:
-        keywords |= {"then_wait": then_wait, "stop_on_timeout": stop_on_timeout}
-        keywords |= {"in_store": in_store, "propagation_wait": propagation_wait}
-        return await asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
-    beginning = _Beginning(
-        client_method, max_wait, then_wait, stop_on_timeout, propagation_wait, keywords
-    )
+        keywords |= {**stops, "then_wait": then_wait, "in_store": in_store}
+        keywords |= {"propagation_wait": propagation_wait}
+        made = asyncio.ensure_future(
+            asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
+        )
+        try:
+            return await asyncio.shield(made)
+        except asyncio.CancelledError:
+            if stop_on_cancel and (stored := await _finished(made)) is not None:
+                await asyncio.to_thread(stored.cancel)
+            raise
+    beginning = _Beginning(client_method, max_wait, then_wait, stops, propagation_wait, keywords)
     try:
-        call = await make_awaited(beginning.prepared)
+        if stop_on_cancel:
+            call = await beginning.called()
+        else:
+            call = await make_awaited(beginning.prepared)
     except CallOnceError as error:
         raise _as_boto3(error) from None
     try:
-        return beginning.begun(call)
-    except WaiterTimeoutError:
-        await beginning.stop_awaited(call)
-        raise
+        operation = beginning.begun(call)
+    except WaiterTimeoutError as error:
+        if not stop_on_timeout:
+            raise
+        raise told(error, await beginning.stop_awaited(call)) from None
+    # Its task has to begin before it can be cancelled.
+    await asyncio.sleep(0)
+    return operation
 
 
-def _request_stop(answered: AnsweredCall) -> Any:
-    """Make the call that stops what was begun; of an aiobotocore client, a coroutine."""
-    client, calls = answered.effect.client, answered.stop_calls()
-    if is_async(type(client)) and len(calls[1]) > 1:
-        return asyncio.gather(*request_stop(client, calls))
-    return request_stop(client, calls)
-
-
-async def _stop_async(stop: Callable[[], Awaitable[Any]]) -> None:
-    """Await the call that stops what was begun, as `stop_in_time` makes it."""
-    with contextlib.suppress(Exception):
-        await asyncio.wait_for(stop(), STOP_TIME)
+async def _finished(made: asyncio.Future[T]) -> T | None:
+    """Return what a task returns in `STOP_TIME`, after that of the caller was cancelled."""
+    await asyncio.wait([made], timeout=STOP_TIME)
+    return None if made.cancel() or made.exception() is not None else made.result()
 
 
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:

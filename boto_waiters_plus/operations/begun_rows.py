@@ -18,12 +18,12 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
-from ..changes.effects import AnsweredCall, EffectOfCall, StopCalls, stop_in_time
+from ..changes.effects import AnsweredCall, EffectOfCall, effect_named
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
+from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.stored_calls import restored_response
 from ..changes.unmet_goal import NOT_KEPT
 from ..common.process import start_thread
-from ..exceptions import WaiterFailedError
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row
@@ -33,19 +33,22 @@ from .sealing import Seal
 CALL: Final = "$call"
 """The member of the stored parameters that has the call; no parameter is stored by this name."""
 
+DEBT_TIME: Final = 600.0
+"""Seconds in which a row that has ended leaves its stop to a worker."""
+
 CALLER_LEASE: Final = 30.0
 """Seconds without a sign of the process that makes a call, after which it is taken for dead."""
 
 
 def begun_call(
-    prepared: PreparedCall, effect: EffectOfCall, asked: Mapping[str, Any], **options: Any
+    prepared: PreparedCall, effect: EffectOfCall, asked: Mapping[str, Any], stops: StopsAfter
 ) -> dict[str, Any]:
     """Return a call as its row keeps it, for `resumed_call` too; without sensitive parameters.
 
     Args:
         prepared, effect: the call and its effect.
         asked: the parameters as they were given.
-        options: `stop_on_timeout`.
+        stops: when what was begun is stopped.
 
     Raises:
         TypeError: a parameter cannot be stored.
@@ -62,7 +65,8 @@ def begun_call(
         # A function of the caller that tells what to poll cannot be kept.
         "is_repeatable": token is not None and effect.function is None,
         "asked": kept_parameters(prepared.target.operation, asked),
-        **options,
+        "stop_on_timeout": stops.timeout,
+        "stop_on_cancel": stops.cancel,
         "effect": asdict(effect.effect),
         "trait": trait,
         **dict.fromkeys(("answer", "document", "stop")),
@@ -77,18 +81,13 @@ def kept_parameters(operation: OperationModel, parameters: Mapping[str, Any]) ->
 def keep_answer(
     begun: dict[str, Any], prepared: PreparedCall, effect: EffectOfCall, call: CallOutcome
 ) -> AnsweredCall:
-    """Add to a call what it was answered, and how to stop what it has begun; return it so."""
+    """Add to a call what it was answered; return it so."""
     answer = begun["answer"] = kept_answer(prepared.target.operation, call)
     document = effect.call_document(from_json(begun["parameters"]), restored_response(answer))
     # Acceptors that read back what was asked for have to know that there was more.
     document["input"] = {**dict.fromkeys(prepared.parameters, NOT_KEPT), **document["input"]}
     begun["document"] = document
-    answered = AnsweredCall(effect, document, call.response)
-    # That nothing can stop it is told when it is to be stopped.
-    with contextlib.suppress(NotImplementedError, WaiterFailedError):
-        method, several = answered.stop_calls()
-        begun["stop"] = [method, as_json(None, several)]
-    return answered
+    return AnsweredCall(effect, document, call.response)
 
 
 def wait_after(
@@ -143,16 +142,63 @@ def answered_call(begun: Mapping[str, Any]) -> CallOutcome:
         raise unreadable(f"its call cannot be read: {type(error).__name__}") from None
 
 
-def stop_begun(client: Any, begun: Mapping[str, Any]) -> None:
-    """Make the call that stops what was begun, in a few seconds, if there is one."""
-    if begun["stop"] is not None:
-        stop_in_time(client, lambda: stored_stop(begun))
+def stored_answer(client: Any, begun: Mapping[str, Any]) -> AnsweredCall:
+    """Return a call that was answered, to stop what it has begun.
+
+    Raises:
+        NotImplementedError: nothing is known here that stops it.
+    """
+    try:
+        mutation = client.meta.service_model.operation_model(begun["operation"])
+        effect = effect_named(client, mutation, begun["effect"]["name"])
+        return AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        text = f"nothing is known that stops what {begun['operation']} has begun"
+        raise NotImplementedError(text) from None
 
 
-def stored_stop(begun: Mapping[str, Any]) -> StopCalls:
-    """Return the calls that stop what was begun, of a call that has some."""
-    method, several = begun["stop"]
-    return method, from_json(several)
+def stop_stored(client: Any, begun: Mapping[str, Any]) -> Stop:
+    """Stop what the call of a row has begun, as `stop_in_time` does."""
+    try:
+        return stop_in_time(stored_answer(client, begun))
+    except NotImplementedError as error:
+        return Stop(begun["effect"]["stop"], "not made", str(error))
+
+
+def owing(row: Row, begun: Mapping[str, Any], seal: Seal, *, is_driven: bool) -> dict[str, Any]:
+    """Return what changes in a row that ends, for a stop that is left to a worker.
+
+    Minutes later, one that names the resource may stop what others have begun: such a stop is left
+    to the worker that drives the row, or not made.
+    """
+    stop = begun["trait"]["stop"]
+    if not begun["answer"] or stop is None:
+        return {}
+    if is_driven or not stop["resource"]:
+        kept = Stop(stop["operation"], "owed")
+    else:
+        reason = "it names the resource, and no worker drives the wait"
+        kept = Stop(stop["operation"], "not made", reason)
+    return with_stop_kept(row, kept, seal)
+
+
+def with_stop_kept(row: Row, stop: Stop, seal: Seal) -> dict[str, Any]:
+    """Return the columns of a row that keep what became of a stop."""
+    body = seal.opened(row["parameters"], "parameters")
+    body[CALL]["stop"] = stop.to_json()
+    owes = DEBT_TIME if stop.state == "owed" else None
+    return {"parameters": seal.closed(body), "owes": owes, "lease": None}
+
+
+def stop_of(row: Row, begun: Mapping[str, Any] | None) -> Stop | None:
+    """Return what became of the stop of what a row has begun; None: none was asked for."""
+    if not begun or not isinstance(begun["stop"], dict):
+        return None
+    stop = Stop(**begun["stop"])
+    if stop.state == "owed" and row["owes"] is None:
+        reason = f"no worker did so in {DEBT_TIME / 60:g} minutes"
+        return Stop(stop.operation, "not made", reason)
+    return stop
 
 
 def unknown(begun: Mapping[str, Any]) -> OperationError:

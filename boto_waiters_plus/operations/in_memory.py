@@ -14,14 +14,20 @@ from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.credentials import refresh_what_asks
+from ..changes.stops import Stop
 from ..common.process import ProcessLock, after_fork
 from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .background_wait import background_wait
-from .error_codes import problem
-from .operation import CANCELLED_DETAIL, Operation, path_of
-from .representation import error_json, operation_json, progress_of, response_json
+from .operation import Operation, path_of
+from .representation import (
+    cancelled_json,
+    error_json,
+    operation_json,
+    progress_of,
+    response_json,
+)
 from .wait_pool import WaitPool
 
 if TYPE_CHECKING:
@@ -69,6 +75,9 @@ class MemoryOperation(Operation):
             asked for a code since then; None: now.
     """
 
+    _stop_made: Stop | None = None
+    """What became of the stop of what was begun."""
+
     def __init__(self, wait: Wait, pool: WaitPool, *, called_at: float | None = None) -> None:
         assert wait.max_wait is not None, "a background wait is bounded"
         now = time.time() - (0.0 if called_at is None else time.monotonic() - called_at)
@@ -99,7 +108,7 @@ class MemoryOperation(Operation):
         try:
             error = self.exception(0)
         except CancelledError:
-            return {"error": problem("cancelled", CANCELLED_DETAIL)}
+            return {"error": cancelled_json(self._stop_made)}
         if error is not None:
             return {"error": error_json(error)}
         return {"response": response_json(self.result(0))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from ..batch.background import TaskEnd
 from ..batch.callbacks import Callbacks
@@ -62,11 +62,16 @@ class LoopPool:
         if self._driving is not None:
             self._loop.call_soon_threadsafe(self._driving.cancel)
 
-    def on_break(self, function: Callable[[BaseException | None], object]) -> None:
+    def on_break(
+        self,
+        function: Callable[[BaseException | None], object],
+        before: Callable[[], Awaitable[object]],
+    ) -> None:
         """Call a function if the task ends before the wait: with its error, or None if cancelled.
 
-        The end of `asyncio.run` cancels it.
+        The end of `asyncio.run` cancels it. `before` is awaited once it is cancelled.
         """
+        self._before_cancel = before
         assert self._driving is not None, "it was started"
 
         def over(driving: asyncio.Task[None]) -> None:
@@ -78,6 +83,10 @@ class LoopPool:
 
     async def _drive(self, task: Task, on_end: TaskEnd) -> None:
         run = run_waits_async(Schedule(1), [task], context=marked_context(), stop=self._stop)
-        async with contextlib.aclosing(run):
-            async for _ in run:
-                on_end(task)
+        try:
+            async with contextlib.aclosing(run):
+                async for _ in run:
+                    on_end(task)
+        except asyncio.CancelledError:
+            await self._before_cancel()
+            raise

@@ -169,6 +169,28 @@ class MemoryBackend(Backend):
                 self._waits[change["id"]].update(moments(change, now))
             return len(mine)
 
+    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
+        without = frozenset(without)
+        with self._transaction() as now:
+            others = {each for each, (end, _) in self._leases.items() if end >= now} - {lease}
+            found = [
+                row
+                for row in self._waits.values()
+                if row["state"] != OPEN and row["owes"] is not None and row["owes"] >= now
+                if row["lease"] not in others and without.isdisjoint((row["kind"], row["id"]))
+            ][:most]
+            before = [dict(row) for row in found]
+            for row in found:
+                row["lease"] = lease
+            return [*before]
+
+    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        with self._transaction() as now:
+            for change in changes:
+                row = self._waits.get(change["id"], {"state": OPEN})
+                if row["state"] != OPEN:
+                    row.update(moments(change, now))
+
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
         with self._transaction():
             return [each for each in ids if not self._is_driven_by(lease, each)]

@@ -12,6 +12,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ..changes.stops import STOP_TIME
 from ..common.warning import warn
 from ..outcome import WaiterOutcome
 
@@ -48,10 +49,15 @@ class Operation(Future[WaiterOutcome[Any]]):
         path: the name of the operation, `operations/{id}`.
     """
 
+    _stops_on_cancel = False
+    """Whether what was begun is stopped when the wait is cancelled."""
+    _is_being_cancelled = False
+    """Whether it is cancelled as soon as what was begun is stopped."""
+
     def __init__(self, path: str) -> None:
         super().__init__()
         self.path = path
-        self._cancelling = threading.Lock()
+        self._cancelling = threading.RLock()
         self._has_ended_signal: Signal | None = None
 
     @property
@@ -112,7 +118,10 @@ class Operation(Future[WaiterOutcome[Any]]):
         one that blocks holds up other callbacks and no end, and what it raises is logged.
         """
         context = contextvars.copy_context()
-        call: Callable[[Future[WaiterOutcome[Any]]], object] = partial(context.run, fn)
+
+        def call(operation: Future[WaiterOutcome[Any]]) -> None:
+            context.run(fn, operation)
+
         if self.done() or getattr(fn, "__module__", None) in _PROMPT:
             super().add_done_callback(call)
         else:
@@ -121,20 +130,31 @@ class Operation(Future[WaiterOutcome[Any]]):
     def cancel(self) -> bool:
         """Cancel the wait; return False if it has ended already.
 
-        The reply to a request in flight is dropped.
+        The reply to a request in flight is dropped. With `stop_on_cancel` the end follows the call
+        that stops what was begun, at most 5 seconds later.
         """
         with self._cancelling:
-            if self.cancelled():
+            if self.cancelled() or self._is_being_cancelled:
                 return True
             if self.done() or not self._cancel_wait():
                 return False
-            self.end(None)
-        return self.cancelled()
+            if not self._is_being_cancelled:
+                self.end(None)
+        return self.cancelled() or self._is_being_cancelled
 
     def __await__(self) -> Generator[Any, None, WaiterOutcome[Any]]:
         if not self.done():
             self._attend()
-        return asyncio.shield(asyncio.wrap_future(self)).__await__()
+        return self._awaited().__await__()
+
+    async def _awaited(self) -> WaiterOutcome[Any]:
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self))
+        except asyncio.CancelledError:
+            if self._stops_on_cancel and self.cancel() and not self.done():
+                # Another cancellation of the task gives the stop up.
+                await asyncio.wait([asyncio.wrap_future(self)], timeout=2 * STOP_TIME)
+            raise
 
     def __repr__(self) -> str:
         return f"<Operation {self.path} {'done' if self.done() else 'open'}>"
@@ -143,9 +163,10 @@ class Operation(Future[WaiterOutcome[Any]]):
         """Set the outcome or the error, unless it is done; None: it was cancelled."""
         with contextlib.suppress(InvalidStateError, RuntimeError):
             if result is None:
-                if super().cancel():
-                    # Without it, those who wait for several futures would not be told.
-                    self.set_running_or_notify_cancel()
+                with self._cancelling:
+                    if not self.done() and super().cancel():
+                        # Without it, those who wait for several futures would not be told.
+                        self.set_running_or_notify_cancel()
             elif isinstance(result, BaseException):
                 self.set_exception(result)
             else:
@@ -154,6 +175,12 @@ class Operation(Future[WaiterOutcome[Any]]):
     def _call_back(self, function: Callable[[], object]) -> None:
         """Call a function in the thread of callbacks."""
         raise NotImplementedError
+
+    def _ended_as(self) -> WaiterOutcome[Any] | BaseException | None:
+        """Return the outcome or the error; None: it has not ended, or was cancelled."""
+        if not self.done() or self.cancelled():
+            return None
+        return super().exception(0) or super().result(0)
 
     def _cancel_wait(self) -> bool:
         """End the wait; return False if it has ended otherwise."""
@@ -176,6 +203,17 @@ class Operation(Future[WaiterOutcome[Any]]):
         if self.done():
             return
         self._attend()
+        try:
+            self._wait_or_warn(timeout)
+        except KeyboardInterrupt:
+            if self._stops_on_cancel and self.cancel():
+                # A second Ctrl-C gives the stop up.
+                wait([self], 2 * STOP_TIME)
+            raise
+        if not self.done():
+            raise FutureTimeoutError(f"{self.path} has not ended{self._hindrance()}")
+
+    def _wait_or_warn(self, timeout: float | None) -> None:
         grace = UNDRIVEN_GRACE if timeout is None else min(timeout, UNDRIVEN_GRACE)
         wait([self], grace)
         if not self.done() and (timeout is None or timeout > grace):
@@ -183,8 +221,6 @@ class Operation(Future[WaiterOutcome[Any]]):
             if hindrance:
                 warn(f"{self.path} has not ended{hindrance}", RuntimeWarning)
             wait([self], None if timeout is None else timeout - grace)
-        if not self.done():
-            raise FutureTimeoutError(f"{self.path} has not ended{self._hindrance()}")
 
 
 def id_of(path: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import botocore.exceptions
 from botocore.exceptions import ClientError, NoRegionError, ParamValidationError
 
+from ..changes.stops import Stop
 from ..engine.acceptors import MatchedAcceptor
 from ..engine.redaction import cut, may_show, printable
 from ..engine.wait_event import WaitEvent
@@ -24,8 +25,9 @@ from ..exceptions import (
 from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, WaiterOutcome
 from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
+from .begun_rows import begun_of, stop_of
 from .error_codes import OperationError, problem, unreadable
-from .operation import path_of
+from .operation import CANCELLED_DETAIL, path_of
 from .sealing import Seal
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
@@ -106,6 +108,8 @@ def row_json(row: Row, seal: Seal) -> dict[str, Any]:
     with contextlib.suppress(OperationError):
         last_error = _body(row, "last_error", seal)
     response, error = _bodies(row, seal)
+    stop = None if error is None else stop_of(row, begun_of(row, seal))
+    error = error if error is None or stop is None else with_stop(error, stop)
     opened = {"last_error": last_error, "response": response, "error": error}
     return operation_json({**row, **_readable(row), **opened})
 
@@ -209,9 +213,23 @@ def error_json(error: BaseException) -> dict[str, Any]:
     body |= {"failed_ids": error.failed_ids, "max_wait": error.max_wait}
     body["service_message"] = None if message is None else cut(message)
     body["cause_found"] = error.cause_found
+    if error.stop is not None:
+        body["stop"] = error.stop.to_json()
     if isinstance(cause, ClientError):
         body["exception"] = _exception_json(cause, message)
     return body
+
+
+def cancelled_json(stop: Stop | None) -> dict[str, Any]:
+    """Return the canonical object of the end of a wait that was cancelled."""
+    body = problem("cancelled", CANCELLED_DETAIL)
+    return body if stop is None else with_stop(body, stop)
+
+
+def with_stop(body: Mapping[str, Any], stop: Stop) -> dict[str, Any]:
+    """Return the object of an error that tells what became of a stop, too."""
+    detail = f"{body['detail'].rstrip('. ')}; {stop.text}."
+    return {**body, "detail": detail, "stop": stop.to_json()}
 
 
 def error_code(error: BaseException) -> str:

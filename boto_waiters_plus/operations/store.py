@@ -204,13 +204,19 @@ class Store(OpenStore):
         )
         before = None if page_token is None else page_position(page_token, filters)
         rows = self.backend.list(filters, before, size + 1)
+        open_rows = [row for row in rows if row["state"] == OPEN]
+        if open_rows and end_overdue(self.backend, self.seal, open_rows):
+            rows = self.backend.list(filters, before, size + 1)
+        rows = self.current(rows)
         token = page_token_after(rows[size - 1], filters) if len(rows) > size else None
         return OperationPage([row_json(row, self.seal) for row in rows[:size]], token)
 
     def cancel(self, path: str) -> bool:
         """End a background wait; return False if it has ended already.
 
-        The worker that drives it stops within a second; what it still reports is dropped.
+        The worker that drives it stops within a second; what it still reports is dropped. With
+        `stop_on_cancel` a worker then stops what was begun; without one the row leaves it to the
+        next for 10 minutes.
 
         Raises:
             LookupError: there is no such wait.

@@ -8,19 +8,22 @@ import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final
 
 from ..batch.callbacks import CallbackThread
-from ..changes.effects import Effect, request_stop
+from ..changes.effects import Effect
 from ..changes.prepared_call import CallOutcome
+from ..changes.stops import STOPS, Stop, end_was_seen, log_end, requested, told
+from ..changes.stored_calls import run_blocked
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of, stored_stop
+from .begun_rows import answered_call, begun_of, owing, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .error_codes import OperationError, SchemaError, StoreError, problem, unreadable
@@ -62,16 +65,31 @@ class OpenStore(ABC):
         """Return the row of a background wait; raise LookupError if there is none."""
         if not _PATH.fullmatch(path):
             raise LookupError(f"there is no {path!r}: expected {COLLECTION}/ and 32 hex digits")
-        rows = self.backend.get([id_of(path)])
+        rows = self.current(self.backend.get([id_of(path)]))
         if not rows:
             raise LookupError(f"there is no {path} in {self!r}, or it has expired")
         return rows[0]
+
+    def current(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows without the debts that are over."""
+        if all(row["owes"] is None for row in rows):
+            return [*rows]
+        _, now = self.backend.ended_ids(math.inf)
+        return [row if _owes(row, now) else {**row, "owes": None} for row in rows]
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel a background wait; return False if it is not open."""
         error = json_text(problem("cancelled", CANCELLED_DETAIL))
         end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
-        is_cancelled = self.backend.write(None, [{**end, "lease": None, "next_attempt": None}]) == 1
+        end |= {"lease": None, "next_attempt": None}
+        for row in self.backend.get([id_of(path)]):
+            begun = begun_of(row, self.seal)
+            if begun is not None and begun["stop_on_cancel"]:
+                is_driven = row["lease"] in self.backend.leases()
+                end |= owing(row, begun, self.seal, is_driven=is_driven)
+                # Its worker stops what was begun.
+                end["lease"] = row["lease"] if is_driven else None
+        is_cancelled = self.backend.write(None, [end]) == 1
         self.watcher.check()
         return is_cancelled
 
@@ -117,15 +135,36 @@ class StoredOperation(Operation):
     def stop(self) -> Any:
         """Make the call that stops what was begun, with the credentials of this process.
 
+        Returns:
+            As `stop` of an operation without a store.
+
         Raises:
             NotImplementedError: nothing is known that stops it, or the call has no answer yet.
-            ClientError: the service refused.
+            ClientError, WaiterError: as `stop` of an operation without a store.
         """
-        begun = self._begun()
-        if begun is None or begun["stop"] is None:
+        row, begun = self._latest_row(), self._begun()
+        if begun is None or not begun["answer"] or begun["trait"]["stop"] is None:
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
-        client = self.client or ClientDescription.of_row(self._row).make()
-        return request_stop(client, stored_stop(begun))
+        if row["state"] != OPEN and end_was_seen(result_of(row, self._store.seal)):
+            return log_end(begun["operation"])
+        client = self.client or ClientDescription.of_row(row).make()
+        return run_blocked(partial(requested, stored_answer(client, begun)))
+
+    @property
+    def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells
+        with contextlib.suppress(StoreError, LookupError):
+            begun = self._begun()
+            return begun is not None and begun["stop_on_cancel"]
+        return False
+
+    def _wait_for_end(self, timeout: float | None) -> None:
+        super()._wait_for_end(timeout)
+        error = self._ended_as()
+        # A worker may have made it since.
+        if isinstance(error, WaiterError) and error.stop and error.stop.state == "owed":
+            with contextlib.suppress(StoreError, LookupError):
+                row = self._store.row(self.path)
+                error.stop = stop_of(row, begun_of(row, self._store.seal)) or error.stop
 
     def _begun(self) -> dict[str, Any] | None:
         return begun_of(self._latest_row(), self._store.seal)
@@ -162,6 +201,8 @@ class StoredOperation(Operation):
                 # Of a damaged row only the error is told.
                 with contextlib.suppress(OperationError):
                     result.call = self.made_call or answered_call(begun)
+                if (stop := stop_of(row, begun)) is not None:
+                    result = told(result, stop)
             self.end(result)
 
     def _cancel_wait(self) -> bool:
@@ -183,6 +224,10 @@ class StoredOperation(Operation):
             if rows:
                 return _hindrance(rows[0], now, is_driven=rows[0]["lease"] in backend.leases())
         return ""
+
+
+def _owes(row: Row, now: float) -> bool:
+    return isinstance(row["owes"], float) and row["owes"] >= now
 
 
 def _hindrance(row: Row, now: float, *, is_driven: bool) -> str:
@@ -211,6 +256,7 @@ class EndWatcher:
         self._lock = ProcessLock()
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}
+        self._stopping: set[str] = set()
         self._news = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -303,9 +349,30 @@ class EndWatcher:
         self._end(found.keys() - still_open)
         overdue = [each for each in still_open if found[each].is_overdue(now)]
         # As they are now: one may have been reopened, with another deadline.
-        if overdue and end_overdue(self._backend, self._seal, self._backend.get(overdue)):
+        rows = self._backend.get(overdue) if overdue else []
+        others = [row for row in rows if not self._is_stopped_here(row, found[row["id"]], now)]
+        if others and end_overdue(self._backend, self._seal, others):
             self._news.set()
         return now
+
+    def _is_stopped_here(self, row: Row, operation: StoredOperation, now: float) -> bool:
+        """Whether this process has made the call of a row, and stops what it has begun."""
+        begun = begun_of(row, self._seal)
+        asks = begun is not None and begun["answer"] and begun["stop_on_timeout"]
+        if begun is None or not asks or operation.client is None or not is_overdue(row, now):
+            return False
+
+        def end(stop: Stop) -> None:
+            self._stopping.discard(row["id"])
+            with contextlib.suppress(StoreError):
+                end_overdue(self._backend, self._seal, [row], stop)
+            self._news.set()
+
+        if row["id"] not in self._stopping:
+            self._stopping.add(row["id"])
+            make = partial(stop_stored, operation.client, begun)
+            STOPS.add(begun["effect"]["stop"], make, end)
+        return True
 
     def _end(self, ids: Collection[str]) -> None:
         """End the operations among these that are held, as their rows say."""

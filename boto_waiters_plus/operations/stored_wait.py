@@ -35,7 +35,15 @@ from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters
 from ..service.waits import find_waiter
 from .backend import FREE, OPEN, REQUEST_KEY, Backend, Row
-from .begun_rows import CALL, CALLER_LEASE, keep_answer, unknown, wait_after
+from .begun_rows import (
+    CALL,
+    CALLER_LEASE,
+    keep_answer,
+    stop_stored,
+    unknown,
+    wait_after,
+    with_stop_kept,
+)
 from .boot_clock import Clock
 from .client_description import CLIENT_COLUMNS, ClientDescription
 from .error_codes import OperationError, StoreError, UnableError, unreadable
@@ -65,8 +73,11 @@ _TEXTS: Final = ("definition", "parameters", "policy", "machine", "label", "wait
 _READ: Final = {**dict.fromkeys(_NUMBERS, (int, float)), **dict.fromkeys(_TEXTS, (str,))}
 """The columns that a worker reads, and what they hold."""
 
-_EMPTY: Final = ("state_seen", "next_attempt", "lease", "worker", "last_error", "ended", "response")
-"""Columns that are null in the row of a new wait; so is `error`."""
+_EMPTY: Final = (
+    *("state_seen", "next_attempt", "lease", "worker", "last_error", "ended", "response"),
+    *("error", "owes"),
+)
+"""Columns that are null in the row of a new wait."""
 
 
 _ANSWERED: Final = (*FREE, "label", "policy", "machine", "machine_at", "parameters")
@@ -137,7 +148,7 @@ class NewRows:
             content = {name: value for name, value in row.items() if name != "id"}
             asked = begun and [begun[name] for name in ("operation", "effect", "asked")]
             request = _digest(request_id) + _digest(json_text([content, asked or parameters]))
-        row |= dict.fromkeys((*_EMPTY, "error")) | {"attempts": 0, "elapsed": 0.0}
+        row |= dict.fromkeys(_EMPTY) | {"attempts": 0, "elapsed": 0.0}
         row |= {"created": 0.0, "machine_at": 0.0, "deadline": wait.max_wait, "request": request}
         row |= {"kind": kind_of(row)}
         stored = parameters if begun is None else {**parameters, CALL: begun}
@@ -183,11 +194,20 @@ class RowCall:
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
             new = NewRows(self.seal, None, None, begun).add(after)
             change = {"id": self.row["id"], **{name: new[name] for name in _ANSWERED}}
-            self.backend.write(self.lease, [change])
+            if not self.backend.write(self.lease, [change]) and begun["stop_on_cancel"]:
+                self._stop_cancelled(new)
         except Exception as error:
             error.call = call  # type: ignore[attr-defined]
             raise
         return call
+
+    def _stop_cancelled(self, answered: Row) -> None:
+        """Stop what was begun by a call whose row was cancelled before its answer."""
+        [row] = self.backend.get([self.row["id"]])
+        if row["state"] == "cancelled":
+            stop = stop_stored(self.wait.client, self.begun)
+            kept = with_stop_kept(answered, stop, self.seal)
+            self.backend.settle([{"id": row["id"], **kept}])
 
     def go_on(self, age: float, cancel: CancelEvent, end: Callable[[Exception], None]) -> bool:
         """Repeat the call in a thread, if it has a token; return False to leave the row alone.
@@ -322,7 +342,7 @@ class WaitMaker:
             definition = self._definition(row["definition"])
             body = self._seal.opened(row["parameters"], "parameters")
             options, policy = _options_and_policy(row["policy"])
-            begun, client = body.pop(CALL, None), self._client_of(row)
+            begun, client = body.pop(CALL, None), self.client_of(row)
             # The label that was stored: that of the settings there, not of those here.
             own: dict[str, Any] = {"label": row["label"] or None, "policy": policy}
             waiter: WaiterDefinition | BoundWaiter = definition
@@ -344,7 +364,8 @@ class WaitMaker:
         except Exception as error:
             raise unreadable(f"it cannot be read: {type(error).__name__}") from error
 
-    def _client_of(self, row: Row) -> Any:
+    def client_of(self, row: Row) -> Any:
+        """Return the client of a row; raises as `wait_of`."""
         description = ClientDescription.of_row(row)
         try:
             return self._client(description)
@@ -409,7 +430,7 @@ def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict
     except (TypeError, KeyError, AttributeError) as error:
         raise unreadable(f"its state cannot be read: {type(error).__name__}") from None
     texts = {"machine": json_text(state), "policy": json_text(policy)}
-    ended = dict.fromkeys(("ended", "response", "error", "last_error", "next_attempt"))
+    ended = dict.fromkeys(("ended", "response", "error", "last_error", "next_attempt", "owes"))
     return {**ended, **texts, "state": OPEN, "machine_at": 0.0, "deadline": left}
 
 

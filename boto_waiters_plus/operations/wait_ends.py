@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.model import OperationModel
 
 from ..batch.tasks import Task
+from ..changes.stops import Stop
 from ..exceptions import WaiterTimeoutError
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
-from .begun_rows import begun_of, unknown
+from .begun_rows import begun_of, owing, unknown, with_stop_kept
 from .error_codes import OperationError, UnableError, problem, unreadable
 from .operation import UNDRIVEN_GRACE
 from .representation import error_json, response_json
@@ -40,8 +41,8 @@ class Driven:
     """To be written: what the last attempt changed, and when it was."""
     result: WaiterOutcome[Any] | BaseException | None = None
     """To be written: how it ended."""
-    stop: Callable[[], None] | None = None
-    """Stops what was begun after a time-out."""
+    stop: tuple[str, Callable[[], Stop], Callable[[Stop], Row]] | None = None
+    """Of what was begun, after a time-out: the operation, what makes it, and what keeps that."""
     last_change: dict[str, Any] | None = None
     """Of the attempt that ended the wait: written with the end, because its state cannot be resumed
     by the worker that takes over from one that was killed between the two."""
@@ -53,25 +54,34 @@ def is_overdue(row: Row, now: float) -> bool:
     return isinstance(deadline, float) and deadline < now - UNDRIVEN_GRACE
 
 
-def end_overdue(backend: Backend, seal: Seal, rows: Iterable[Row]) -> bool:
+def end_overdue(
+    backend: Backend, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
+) -> bool:
     """End those of these open waits that are overdue and driven by no worker; return if any was.
 
     Args:
         rows: as they are in the store now.
+        stop: what became of the stop of what was begun; None: it is left to a worker.
     """
     _, now = backend.ended_ids(math.inf)
-    overdue = [_overdue_end(row, seal) for row in rows if is_overdue(row, now)]
+    overdue = [_overdue_end(row, seal, stop) for row in rows if is_overdue(row, now)]
     return bool(overdue and backend.write(UNDRIVEN, overdue))
 
 
-def _overdue_end(row: Row, seal: Seal) -> Row:
+def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
     """Return what changes in the row of a wait that no worker drives past its deadline."""
     error: Exception
+    kept: Mapping[str, Any] = {}
     try:
         error = unanswered(row, seal) or timeout_of(row)
+        begun = begun_of(row, seal)
+        if stop is not None:
+            kept = with_stop_kept(row, stop, seal)
+        elif begun is not None and begun["stop_on_timeout"]:
+            kept = owing(row, begun, seal, is_driven=False)
     except (TypeError, ValueError, KeyError) as found:
         error = unreadable(f"its end cannot be told: {type(found).__name__}")
-    return end_of(ended(row, error), error, seal)
+    return {**end_of(ended(row, error), error, seal), **kept, "lease": None}
 
 
 def unanswered(row: Row, seal: Seal) -> OperationError | None:

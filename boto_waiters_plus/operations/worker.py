@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from ..batch.tasks import Task
 from ..calls.clock import IdleQueue
-from ..common.process import start_thread
+from ..changes.stops import STOPS, Stop, StopsAfter
 from ..engine.wait_event import WaitEvent
-from ..exceptions import WaiterCancelledError, WaiterTimeoutError
+from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
 from .backend import FREE, LeaseLostError, Row
-from .begun_rows import process_name, stop_begun, unknown
+from .begun_rows import begun_of, process_name, stop_stored, unknown, with_stop_kept
 from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
 from .operation import path_of
 from .representation import progress_of
@@ -82,6 +82,8 @@ class Worker:
         self._on_attempt, self._on_end = self._attempted, self._has_ended
         # What cannot be driven here, waits by `id` or by `kind`: until when, and why.
         self._unable: dict[str, tuple[float, UnableError]] = {}
+        # The rows that owe a stop which is being made here.
+        self._stopping: set[str] = set()
         # Ends calls that are repeated because their process is gone.
         self._calls_end = threading.Event()
         # Guards what both threads change: what has to be written of a wait, and these two.
@@ -158,8 +160,9 @@ class Worker:
             self._replace_lease()
             return False
         self._has_unconfirmed_claim = False
+        self._make_owed_stops()
         self._check_at = self._clock() + (0.0 if is_full else CHECK_INTERVAL)
-        return not self._driven
+        return not (self._driven or self._stopping)
 
     def _acquire(self) -> None:
         seconds = self._options.lease
@@ -261,6 +264,39 @@ class Worker:
             self._pool.start(prepared)
         return len(rows) == most
 
+    def _make_owed_stops(self) -> None:
+        """Stop what ended waits have begun, and leave to others what cannot be done here."""
+        with self._lock:
+            without = {*self._unable, *self._stopping}
+        for row in self._backend.owing(self._lease, self._options.batch_size, without):
+            begun = begun_of(row, self._seal)
+            try:
+                client = self._maker.client_of(row)
+            except OperationError as error:
+                what = row["id" if error.code == "unreadable" else "kind"]
+                self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
+                self._backend.settle([{"id": row["id"], "lease": None}])
+                continue
+            if begun is None:
+                self._backend.settle([{"id": row["id"], "owes": None}])
+                continue
+            with self._lock:
+                self._stopping.add(row["id"])
+            stop = begun["trait"]["stop"]
+            make = partial(stop_stored, client, begun)
+            if stop["resource"] and row["lease"] != self._lease:
+                reason = "it names the resource, and the worker of the wait has ended"
+                make = partial(Stop, stop["operation"], "not made", reason)
+            STOPS.add(stop["operation"], make, partial(self._stopped, row))
+
+    def _stopped(self, row: Row, stop: Stop) -> None:
+        # If that fails, the row owes it as before.
+        with contextlib.suppress(StoreError):
+            self._backend.settle([{"id": row["id"], **with_stop_kept(row, stop, self._seal)}])
+        with self._lock:
+            self._stopping.discard(row["id"])
+        self._news.put(None)
+
     def _held(self, row: Row, to_here: float) -> Driven:
         """Return what this worker keeps of a row; a damaged one has its end already."""
         try:
@@ -290,7 +326,9 @@ class Worker:
                     self._go_on_calling(driven, RowCall(row, wait, begun, *held), age)
                     return
                 if begun["stop_on_timeout"]:
-                    driven.stop = partial(stop_begun, wait.client, begun)
+                    make = partial(stop_stored, wait.client, begun)
+                    kept = partial(with_stop_kept, row, seal=self._seal)
+                    driven.stop = begun["effect"]["stop"], make, kept
             driven.operation = wait.operation
             # Without the times the wait goes on as well.
             with contextlib.suppress(StoreError):
@@ -362,15 +400,16 @@ class Worker:
         last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         driven.last_change = (driven.last_change or {}) | last
         not_here = unable(result) if isinstance(result, BaseException) else None
-        if driven.stop and not not_here and isinstance(result, WaiterTimeoutError):
-            start_thread(partial(self._stop_and_end, driven, result), "stop")
+        if driven.stop and not not_here and StopsAfter(timeout=True).includes(result):
+            operation, make, kept = driven.stop
+
+            def end(stop: Stop) -> None:
+                driven.last_change = {**(driven.last_change or {}), **kept(stop)}
+                self._set_result(driven, result)
+
+            STOPS.add(operation, make, end)
         else:
             self._set_result(driven, not_here or result)
-
-    def _stop_and_end(self, driven: Driven, result: WaiterTimeoutError) -> None:
-        assert driven.stop is not None
-        driven.stop()
-        self._set_result(driven, result)
 
     def _set_result(self, driven: Driven, result: WaiterOutcome[Any] | BaseException) -> None:
         with self._lock:

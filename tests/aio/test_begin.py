@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 
 import pytest
 from aio.clients import required
@@ -83,16 +84,91 @@ def test_the_end_of_the_loop_cancels(stale):
     assert asyncio.run(main()).cancelled()
 
 
+async def hang(**_):
+    await asyncio.get_running_loop().create_future()
+
+
 def test_the_end_of_the_loop_hides_no_time_out(stale):
     async def main():
         async with stale("glue: a job run") as service:
             operation = await begin(service, stop_on_timeout=True, max_wait=50)
-            operation.stop = asyncio.get_running_loop().create_future
+            service.client.meta.events.register_first("before-call.glue.BatchStopJobRun", hang)
             await asyncio.sleep(60)
             assert not operation.done()
             return operation
 
     assert isinstance(asyncio.run(main()).exception(0), bwp.WaiterTimeoutError)
+
+
+async def cancel(operation):
+    assert operation.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await operation
+
+
+async def cancel_the_task(operation):
+    task = asyncio.ensure_future(operation)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def end_the_loop(operation):
+    assert not operation.done()
+
+
+@pytest.mark.parametrize("end", [cancel, cancel_the_task, end_the_loop])
+def test_a_cancellation_stops_if_asked_for(stale, end):
+    async def main():
+        async with contextlib.AsyncExitStack() as stack:
+            service = await stack.enter_async_context(stale("glue: a job run"))
+            operation = await begin(service, stop_on_cancel=True)
+            await end(operation)
+            # The end of the loop comes before that of its client.
+            stack.pop_all()
+            return service, operation
+
+    service, operation = asyncio.run(main())
+    assert operation.cancelled()
+    assert service.operations.count("BatchStopJobRun") == 1
+    assert operation.to_json()["error"]["stop"]["state"] == "made"
+
+
+def test_the_end_of_a_call_that_was_cancelled_is_stopped(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            called = asyncio.Event()
+
+            async def wait(**_):
+                called.set()
+                await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait, 0.1)
+
+            service.client.meta.events.register_first("before-call.glue.StartJobRun", wait)
+            task = asyncio.ensure_future(begin(service, stop_on_cancel=True))
+            await called.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert service.operations == ["StartJobRun", "BatchStopJobRun"]
+
+    asyncio.run(main())
+
+
+def test_a_stop_tells_what_became_of_it(stale):
+    async def main():
+        async with stale("glue: a job run") as service:
+            operation = await begin(service, stop_on_timeout=True, max_wait=50)
+            error = (await asyncio.gather(operation, return_exceptions=True))[0]
+            assert error.stop.state == "made"
+            assert "BatchStopJobRun was called" in str(error)
+            assert await operation.stop() is not None
+        async with stale("sagemaker: the endpoint is rolled back") as service:
+            operation = await begin(service)
+            await asyncio.gather(operation, return_exceptions=True)
+            assert await operation.stop() is None
+
+    asyncio.run(main())
 
 
 def test_begin_names_the_function_for_these_clients(stale):

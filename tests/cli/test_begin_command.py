@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 
 import boto3
 import pytest
@@ -147,3 +148,38 @@ def test_stop_on_timeout_stops_what_was_begun(command, called):
     words = "begin glue start-job-run --job-name j --max-wait 1s --stop-on-timeout"
     assert command(words)[0] == 124
     assert made[-1] == ("BatchStopJobRun", {"JobName": "j", "JobRunIds": ["jr"]})
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("asked", [True, False])
+def test_stop_on_cancel_stops_what_was_begun(command, called, number, code, asked):
+    made = []
+
+    def answer(name, _):
+        made.append(name)
+        if name == "GetJobRun":
+            signal.raise_signal(number)
+        return {"JobRunId": "jr"}
+
+    called(answer)
+    words = "begin glue start-job-run --job-name j --max-wait 9 --output json"
+    ended, out, err = command(words + " --stop-on-cancel" * asked)
+    assert ended == code
+    assert ("BatchStopJobRun" in made) is asked
+    assert ("BatchStopJobRun was called" in err) is asked
+    assert json.loads(out).get("stop", {}).get("state") == ("made" if asked else None)
+
+
+def test_the_report_tells_why_nothing_was_stopped(command, called):
+    def answer(name, _):
+        if name == "BatchStopJobRun":
+            raise ReadTimeoutError(endpoint_url="https://glue")
+        return {"JobRun": {"JobRunState": "RUNNING"}} if name == "GetJobRun" else {"JobRunId": "jr"}
+
+    called(answer)
+    words = "begin glue start-job-run --job-name j --max-wait 1s --stop-on-timeout --output json"
+    code, out, err = command(words)
+    facts = json.loads(out)
+    assert (code, facts["stop"]["state"]) == (124, "refused")
+    assert "could not be stopped" in err
+    assert "could not be stopped" in facts["error"]["message"]

@@ -205,6 +205,33 @@ class SqlBackend(Backend):
                 number += _written(connection, lease, alike, now)
         return number
 
+    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
+        owes = select(WAITS.c.id).where(WAITS.c.owes.is_not(None), WAITS.c.state != OPEN)
+        with self.database.reading() as connection:
+            # Every worker asks each second, and usually there are none.
+            if connection.execute(owes.limit(1)).first() is None:
+                return []
+        with self.database.writing() as connection:
+            now = self.database.now(connection)
+            others = select(LEASES.c.id).where(_is_live(now), LEASES.c.id != lease)
+            is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
+            mine = owes.where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
+            if without:
+                mine = mine.where(*(each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)))
+            taken = mine.limit(most).with_for_update(skip_locked=True)
+            ids = [each for each in connection.execute(taken).scalars() if isinstance(each, str)]
+            rows = [*_rows_of(connection, ids)]
+            connection.execute(update(WAITS).where(WAITS.c.id.in_(ids)).values(lease=lease))
+            return [*rows]
+
+    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        with self.database.writing() as connection:
+            now = self.database.now(connection)
+            for change in changes:
+                ended = and_(WAITS.c.id == change["id"], WAITS.c.state != OPEN)
+                values = {k: v for k, v in moments(change, now).items() if k != "id"}
+                connection.execute(update(WAITS).where(ended).values(values))
+
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
         with self.database.reading() as connection:
             # Usually none is lost, and comparing ten thousand ids every second is expensive.

@@ -13,7 +13,7 @@ from sqlalchemy import event
 from ..backend import OPEN, REQUEST_KEY
 from ..error_codes import SchemaError, StoreError
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 METADATA: Final = sa.MetaData()
 
@@ -86,6 +86,8 @@ WAITS: Final = sa.Table(
     # How it ended.
     sa.Column("response", sa.Text),
     sa.Column("error", sa.Text),
+    # Until when it owes the call that stops what was begun.
+    sa.Column("owes", sa.Float(53)),
 )
 
 CALLS: Final = sa.Table(
@@ -105,6 +107,7 @@ sa.Index("boto_waiters_by_age", WAITS.c.created, WAITS.c.id)
 sa.Index("boto_waiters_by_lease", WAITS.c.state, WAITS.c.lease, WAITS.c.created)
 sa.Index("boto_waiters_by_digest", WAITS.c.digest)
 sa.Index("boto_waiters_by_end", WAITS.c.ended)
+sa.Index("boto_waiters_by_debt", WAITS.c.owes)
 # As text, which both databases take: an `Index` would import the dialects of both, 2 MB.
 _EXCLUSIVE: Final = cast("Any", sa.DDL)(
     f"create unique index boto_waiters_exclusive on {WAITS.name} (exclusive_key) "

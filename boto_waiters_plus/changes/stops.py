@@ -1,0 +1,364 @@
+"""The calls that stop what a call has begun: when asked to, or after a wait that ended before it.
+
+After a time-out or a cancellation they are made in `STOP_TIME`, and their errors are no error of
+the wait: a `Stop` says what became of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import logging
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
+
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
+from ..calls.bounded_call import bounded_call
+from ..calls.call_budget import CallEnded
+from ..calls.clock import current_time
+from ..calls.watchdog import monotonic
+from ..common.process import after_fork, start_thread
+from ..definitions.effect_trait import shipped_refused_items
+from ..engine.redaction import cut
+from ..exceptions import (
+    ErrorT,
+    WaiterAttemptsError,
+    WaiterCancelledError,
+    WaiterError,
+    WaiterFailedError,
+    WaiterTimeoutError,
+)
+from ..options import WaitOptions
+from ..outcome import WaiterOutcome
+from ..service.data_model import converted
+from ..service.errors import error_facts
+from ..service.tokens import shape_id_of
+from .effects import AnsweredCall
+from .refused_items import refused_and_accepted
+from .stored_calls import Drive, Step, run_blocked, run_in_task
+
+logger = logging.getLogger("boto_waiters_plus")
+
+STOP_TIME: Final = 5.0
+"""Seconds that the calls may take which stop something, and that they may wait for a place."""
+
+MOST_STOPS: Final = 32
+"""Operations that are stopped at once in one process, or in one event loop."""
+
+_ONE_POLL: Final = WaitOptions(
+    max_attempts=1,
+    call_in_thread=True,
+    initial_delay=0,
+    success_count=1,
+    success_for=0,
+    missing_ok_for=0,
+    settle_for=0,
+    retry_errors_for={},
+    retry_transient=False,
+    explain_failure=False,
+    delay_history=False,
+)
+
+StopState = Literal["made", "refused", "owed", "not made"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What became of the call that stops what was begun, after a time-out or a cancellation."""
+
+    operation: str
+    state: StopState
+    """`"made"`; `"refused"`, by the service or for want of an answer; `"owed"`, which a worker of
+    the store may still make; `"not made"`."""
+    reason: str | None = None
+    """Why it was refused or not made."""
+
+    @property
+    def text(self) -> str:
+        """What became of it, in words."""
+        return {
+            "made": f"{self.operation} was called",
+            "refused": f"it could not be stopped: {self.reason}; it may still run",
+            "owed": f"{self.operation} is left to a worker of the store",
+            "not made": f"{self.operation} was not called: {self.reason}",
+        }[self.state]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the three members."""
+        return asdict(self)
+
+
+class StopsAfter(NamedTuple):
+    """The ends of a wait after which what was begun is stopped."""
+
+    timeout: bool = False
+    """After a time-out; that the attempts are used up is one, too."""
+    cancel: bool = False
+
+    def includes(self, end: object) -> bool:
+        """Whether this end is one of them."""
+        is_timeout = isinstance(end, (WaiterTimeoutError, WaiterAttemptsError))
+        is_cancel = isinstance(end, WaiterCancelledError)
+        return (self.timeout and is_timeout) or (self.cancel and is_cancel)
+
+
+def end_was_seen(end: WaiterOutcome[Any] | BaseException | None) -> bool:
+    """Whether a wait ended because what it waited for did."""
+    is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
+    return is_failure or isinstance(end, WaiterOutcome)
+
+
+def told(error: ErrorT, stop: Stop) -> ErrorT:
+    """Return an error that tells what became of a stop, too."""
+    with_stop = error.extended(f"; {stop.text}.", type(error))
+    with_stop.stop = stop
+    return with_stop
+
+
+# --- the calls ---------------------------------------------------------------------------------
+
+
+async def requested(answered: AnsweredCall, drive: Drive) -> Any:
+    """Make the calls that stop what was begun, without a time bound, for a caller of `stop`.
+
+    Returns:
+        The response; a list of several, in the order of what they stop; None: it has ended.
+
+    Raises:
+        NotImplementedError: nothing is known that stops it.
+        Exception: the first refusal, after all calls.
+    """
+    responses = None
+    if not await _has_ended(answered, drive):
+        responses = await _called(answered, drive, None)
+    if responses is None:
+        log_end(answered.effect.mutation.name)
+        return None
+    return responses[0] if len(responses) == 1 else responses
+
+
+def log_end(operation: str) -> None:
+    """Log that there is nothing to stop."""
+    logger.info("%s: nothing is stopped, because it has ended", operation)
+
+
+async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
+    """Whether one more poll says that what a stop would be for has ended.
+
+    A stop that names the change by its id can only stop that, and needs no poll.
+    """
+    _, stop = answered.stop_calls(), answered.effect.trait.stop
+    if stop is None or not stop.resource:
+        return False
+    try:
+        await drive(answered.wait(STOP_TIME, _ONE_POLL, is_observed=False))
+    except WaiterAttemptsError:
+        return False
+    except WaiterFailedError as error:
+        if error.acceptor is None:
+            raise
+    return True
+
+
+async def _called(answered: AnsweredCall, drive: Drive, end: float | None) -> list[Any]:
+    """Make all calls, then raise the first refusal."""
+    method, several = answered.stop_calls()
+    client, responses = answered.effect.client, []
+    for parameters in several:
+        left = None if end is None else end - monotonic()
+        responses.append(await _reply(drive, _call(client, method, parameters, left)))
+    refusals = (
+        each if isinstance(each, Exception) else _refusal(answered, parameters, each)
+        for parameters, each in zip(several, responses, strict=True)
+    )
+    first = next(filter(None, refusals), None)
+    if first is not None:
+        raise first
+    return responses
+
+
+async def _reply(drive: Drive, step: Step) -> Any:
+    try:
+        return await drive(step)
+    # The other calls are made, too.
+    except Exception as error:
+        return error
+
+
+def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float | None) -> Step:
+    call = partial(getattr(client, method), **parameters)
+    # In a thread that is given up: a hook of the caller may block, too.
+    is_bounded = left is not None
+    blocking = partial(bounded_call, call, client=client, seconds=left, in_thread=is_bounded)
+    return blocking, lambda: asyncio.wait_for(call(), left)
+
+
+def _refusal(
+    answered: AnsweredCall, parameters: Mapping[str, Any], response: Any
+) -> ClientError | None:
+    """Return what an answer refuses, though its status is 200, as boto3 raises a refusal."""
+    effect = answered.effect
+    operation = effect.mutation.service_model.operation_model(effect.effect.stop or "")
+    items = shipped_refused_items(shape_id_of(operation))
+    if items is None:
+        return None
+    call = {"input": parameters, "output": converted(operation.output_shape, response)}
+    for refused in refused_and_accepted(items, call)["refused"]:
+        words = {"Code": refused["code"] or "NotStopped", "Message": refused["message"] or ""}
+        answer: Any = {"Error": words, "ResponseMetadata": response.get("ResponseMetadata", {})}
+        return ClientError(answer, operation.name)
+    return None
+
+
+# --- in time -----------------------------------------------------------------------------------
+
+
+def stop_in_time(answered: AnsweredCall) -> Stop:
+    """Stop what was begun in at most `STOP_TIME`, and return what became of that."""
+    return run_blocked(partial(_in_time, answered))
+
+
+async def stop_in_time_async(answered: AnsweredCall) -> Stop:
+    """As `stop_in_time`, on a client of aiobotocore."""
+    places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_STOPS))
+    try:
+        await asyncio.wait_for(places.acquire(), STOP_TIME)
+    except asyncio.TimeoutError:
+        return _too_many(answered.effect.effect.stop or "")
+    try:
+        return await run_in_task(partial(_in_time, answered))
+    finally:
+        places.release()
+
+
+_places: Final = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
+
+
+def _too_many(operation: str) -> Stop:
+    return Stop(operation, "not made", f"{MOST_STOPS} others took longer than {STOP_TIME:g} s")
+
+
+async def _in_time(answered: AnsweredCall, drive: Drive) -> Stop:
+    end = monotonic() + STOP_TIME
+    state: StopState = "not made"
+    reason = None
+    try:
+        if await _has_ended(answered, drive):
+            reason = "it has ended"
+        else:
+            state = "refused"
+            await _called(answered, drive, end)
+            state = "made"
+    # The time-out or the cancellation is what the caller is told, whatever comes of this.
+    except Exception as error:
+        reason = _words(error)
+    stop = Stop(answered.effect.effect.stop or "", state, reason)
+    logger.warning("%s: %s", answered.effect.mutation.name, stop.text)
+    return stop
+
+
+def _words(error: Exception) -> str:
+    """Return why a stop failed; of an error of other code, only its class."""
+    if isinstance(error, WaiterError):
+        error = error.last_exception or error
+    if isinstance(error, (CallEnded, TimeoutError, asyncio.TimeoutError)):
+        return f"there was no answer in {STOP_TIME:g} s"
+    if isinstance(error, NotImplementedError):
+        return str(error)
+    if not isinstance(error, (ClientError, BotoCoreError, HTTPClientError)):
+        return type(error).__name__
+    facts = error_facts(error)
+    message = None if facts.sensitive else facts.message
+    return f"{facts.code}: {cut(message).rstrip('. ')}" if message else facts.text
+
+
+class _Planned(NamedTuple):
+    """A stop that waits for a place."""
+
+    until: float
+    operation: str
+    run: Callable[[Stop | None], object]
+    """Makes it and tells what became of it; given a `Stop`, tells that instead."""
+
+
+class StopThreads:
+    """Makes stops side by side, each in a thread, `MOST_STOPS` of them at once.
+
+    A stop that gets no place within `STOP_TIME` is not made.
+    """
+
+    def __init__(self) -> None:
+        self._renew()
+        after_fork(self._renew)
+
+    def _renew(self) -> None:
+        self._changed = threading.Condition()
+        self._planned: deque[_Planned] = deque()
+        self._running = 0
+        self._thread: threading.Thread | None = None
+
+    def add(self, operation: str, make: Callable[[], Stop], then: Callable[[Stop], object]) -> None:
+        """Make a stop as soon as there is a place.
+
+        Args:
+            operation: its name.
+            make: makes it.
+            then: takes what became of it, in another thread.
+        """
+        context, hold = contextvars.copy_context(), current_time().hold()
+        # Virtual time stands still until it was made.
+        context.run(hold.__enter__)
+
+        def run(stop: Stop | None) -> None:
+            with contextlib.ExitStack() as stack:
+                stack.push(hold)
+                then(make() if stop is None else stop)
+
+        until = monotonic() + STOP_TIME
+        planned = _Planned(until, operation, lambda stop: context.run(run, stop))
+        with self._changed:
+            self._planned.append(planned)
+            self._changed.notify()
+            if self._thread is None:
+                self._thread = start_thread(self._give_places, "stops")
+            if self._thread is not None:
+                return
+            self._planned.remove(planned)
+        planned.run(Stop(operation, "not made", "no thread could be started"))
+
+    def _give_places(self) -> None:
+        while True:
+            with self._changed:
+                if not self._planned:
+                    self._thread = None
+                    return
+                until, operation, run = self._planned[0]
+                left = until - monotonic()
+                if left > 0 and self._running >= MOST_STOPS:
+                    self._changed.wait(left)
+                    continue
+                self._planned.popleft()
+                self._running += 1
+            # That it is too late is told in a thread, too: it may be written to a database.
+            make = partial(self._make, run, _too_many(operation) if left <= 0 else None)
+            if start_thread(make, "stop") is None:
+                make()
+
+    def _make(self, run: Callable[[Stop | None], object], stop: Stop | None) -> None:
+        try:
+            run(stop)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify()
+
+
+STOPS: Final = StopThreads()
+"""The stops of this process."""

@@ -1,0 +1,586 @@
+"""The calls that stop what was begun: who makes them, whom they hold up, and what is told."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import os
+import signal
+import threading
+import time
+from unittest import mock
+
+import botocore.exceptions
+import pytest
+from stored_waits import IN_MEMORY, work
+from test_begin import StaleService, http, named
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.changes import stops
+from boto_waiters_plus.operations import begun_rows
+
+RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
+TRAINING = {"polls": [[0, {"TrainingJobStatus": "InProgress"}]]}
+TRAINED = {"polls": [[0, {"TrainingJobStatus": "Completed"}]]}
+POLLS = ("GetJobRun", "DescribeTrainingJob")
+SLOW = {"min_delay": 1e6, "max_delay": 1e6}
+DENIED = {"Error": {"Code": "AccessDeniedException", "Message": "not allowed to stop."}}
+REFUSED = {
+    "Errors": [{"JobRunId": "jr", "ErrorDetail": {"ErrorCode": "Late", "ErrorMessage": "it ended"}}]
+}
+
+
+class Service(StaleService):
+    """A service that answers its stop with `stopping`, an answer or a function."""
+
+    stopping = None
+
+    def _answer(self, model, **_):
+        if model.name != self.row["stop"]:
+            return super()._answer()
+        return http(self.stopping() if callable(self.stopping) else self.stopping or {})
+
+    @property
+    def stopped(self):
+        """The parameters of each stop."""
+        calls = zip(self.operations, self.requests, strict=True)
+        return [params for name, params in calls if name == self.row["stop"]]
+
+
+@pytest.fixture
+def service(virtual_time):
+    """`service(**members)`: the service of a job run that goes on for ever."""
+
+    def make(part="glue: a job run", stop="BatchStopJobRun", **members):
+        return Service({**named(part), **RUNNING, "stop": stop, **members}, virtual_time)
+
+    return make
+
+
+@pytest.fixture
+def training(service):
+    """`training(**members)`: that of a job whose stop has only its name."""
+    return lambda **row: service("sagemaker: a training job", "StopTrainingJob", **TRAINING, **row)
+
+
+def begin(service, max_wait=60, **options):
+    method = getattr(service.client, service.row["method"])
+    return bwp.begin(method, max_wait=max_wait, **options, **service.row["parameters"])
+
+
+def told(operation, state):
+    """Check that the error of an operation tells the state of the stop everywhere."""
+    error = operation.exception(30)
+    assert error.stop.state == state
+    assert error.stop.text in str(error)
+    body = operation.to_json()["error"]
+    assert body["stop"] == error.stop.to_json()
+    assert error.stop.text in body["detail"]
+    return error
+
+
+# --- what is told --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [{"max_wait": 60}, {"max_attempts": 2}])
+@pytest.mark.parametrize(
+    ("answer", "state", "words"),
+    [
+        ({}, "made", ["BatchStopJobRun was called"]),
+        (DENIED, "refused", ["it could not be stopped: AccessDenied", "not allowed", "still run"]),
+        (REFUSED, "refused", ["it could not be stopped: Late: it ended", "still run"]),
+    ],
+)
+def test_the_end_tells_of_the_stop(service, caplog, limit, answer, state, words):
+    made = service()
+    made.stopping = answer
+    operation = begin(made, stop_on_timeout=True, **limit)
+    error = told(operation, state)
+    assert isinstance(error, (bwp.WaiterTimeoutError, bwp.WaiterAttemptsError))
+    assert all(each in str(error) for each in words)
+    assert error.stop.operation == "BatchStopJobRun"
+    assert [r for r in caplog.records if r.levelname == "WARNING" and words[0] in r.message]
+    assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+
+
+def test_nothing_is_stopped_unasked(service):
+    made = service()
+    operation = begin(made, max_attempts=2)
+    assert operation.exception(30).stop is None
+    assert "stop" not in operation.to_json()["error"]
+    assert begin(service(), stop_on_timeout=True, max_wait=1e6).cancel()
+    assert made.stopped == []
+
+
+def test_the_call_took_all_of_max_wait(service):
+    made = service(takes=61)
+    with pytest.raises(bwp.WaiterTimeoutError, match="BatchStopJobRun was called") as caught:
+        begin(made, stop_on_timeout=True)
+    assert caught.value.stop.state == "made"
+    assert caught.value.call.response["JobRunId"] == "jr"
+
+
+# --- several, and what has ended -----------------------------------------------------------------
+
+
+def test_all_of_several_are_stopped_before_a_refusal(service):
+    made = service("ecs: one of three tasks is never known", "StopTask")
+    operation = begin(made, then_wait="TasksStopped")
+    arns = [each["taskArn"] for each in made.row["answer"]["tasks"]]
+    made.stopping = lambda: {"task": {"taskArn": made.requests[-1]["task"]}}
+    assert [each["task"]["taskArn"] for each in operation.stop()] == arns
+    answers = [DENIED, REFUSED, DENIED]
+    made.stopping = lambda: answers.pop(0)
+    with pytest.raises(botocore.exceptions.ClientError, match="AccessDenied"):
+        operation.stop()
+    assert [each["task"] for each in made.stopped] == arns * 2
+    operation.cancel()
+
+
+def test_a_refusal_inside_an_answer_is_raised(service):
+    made = service()
+    made.stopping = REFUSED
+    operation = begin(made)
+    with pytest.raises(botocore.exceptions.ClientError, match=r"\(Late\).*it ended") as caught:
+        operation.stop()
+    assert caught.value.operation_name == "BatchStopJobRun"
+    operation.cancel()
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
+def test_what_has_ended_is_not_stopped(service, caplog, state):
+    caplog.set_level(logging.INFO)
+    made = service(polls=[[0, {"JobRun": {"JobRunState": state}}]])
+    operation = begin(made)
+    operation.exception(30)
+    assert operation.stop() is None
+    assert made.stopped == []
+    assert "nothing is stopped" in caplog.text
+
+
+def test_a_timeout_leaves_something_to_stop(service):
+    made = service()
+    operation = begin(made)
+    assert operation.exception(30).stop is None
+    assert operation.stop() is not None
+
+
+def fail(**_):
+    raise botocore.exceptions.EndpointConnectionError(endpoint_url="https://sagemaker")
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_a_stop_by_name_polls_once_more(training, by_hand, has_ended):
+    made = training()
+
+    def end(**_):
+        # After the last poll of the wait.
+        if has_ended and made.operations.count("DescribeTrainingJob") > 1:
+            made.row.update(TRAINED)
+
+    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", end)
+    operation = begin(made, max_attempts=1, stop_on_timeout=not by_hand)
+    if not by_hand:
+        told(operation, "not made" if has_ended else "made")
+    else:
+        operation.exception(30)
+        assert (operation.stop() is None) is has_ended
+    assert made.operations.count("DescribeTrainingJob") == 2
+    assert len(made.stopped) == (not has_ended)
+
+
+def test_no_answer_to_the_last_poll_stops_nothing(training):
+    made = training()
+    operation = begin(made, stop_on_timeout=True, max_attempts=1)
+
+    def lose(**_):
+        if made.operations.count("DescribeTrainingJob") > 1:
+            fail()
+
+    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", lose)
+    error = told(operation, "not made")
+    assert "StopTrainingJob was not called" in str(error)
+    assert made.stopped == []
+    with pytest.raises(bwp.WaiterError):
+        operation.stop()
+
+
+# --- whom they hold up ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hang():
+    """`hang()` blocks until the end of the test."""
+    release = threading.Event()
+
+    def hang():
+        hang.begun.release()
+        release.wait()
+        return {}
+
+    hang.begun = threading.Semaphore(0)
+    yield hang
+    release.set()
+
+
+def test_stops_hold_up_their_own_operations_alone(service, hang):
+    slow = []
+    for _ in range(4):
+        made = service()
+        made.stopping = hang
+        slow.append(begin(made, stop_on_timeout=True, max_attempts=1))
+    for _ in range(4):
+        assert hang.begun.acquire(timeout=30)
+    innocent = begin(service(), max_attempts=1)
+    assert told(begin(service(), stop_on_timeout=True, max_attempts=1), "made")
+    assert innocent.exception(30).stop is None
+    assert not any(each.done() for each in slow)
+
+
+def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
+    monkeypatch.setattr(stops, "STOP_TIME", 0.2)
+    made = service()
+    made.stopping = hang
+    error = told(begin(made, stop_on_timeout=True, max_attempts=1), "refused")
+    assert "no answer" in str(error)
+
+
+def test_without_a_place_no_stop_is_made(service, hang, monkeypatch):
+    monkeypatch.setattr(stops, "MOST_STOPS", 1)
+    made = service()
+    made.stopping = hang
+    first = begin(made, stop_on_timeout=True, max_attempts=1)
+    assert hang.begun.acquire(timeout=30)
+    monkeypatch.setattr(stops, "STOP_TIME", 0.2)
+    late = [begin(service(), stop_on_timeout=True, max_attempts=1) for _ in range(3)]
+    assert all("took longer" in str(told(each, "not made")) for each in late)
+    assert not first.done()
+
+
+# --- after a cancellation ------------------------------------------------------------------------
+
+
+def interrupted_in_result(operation):
+    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        operation.result(30)
+
+
+def cancelled_in_a_task(operation):
+    async def main():
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(operation, 0.1)
+
+    asyncio.run(main())
+
+
+CANCELLATIONS = {
+    "cancel": lambda operation: operation.cancel() and operation.cancel(),
+    "await": cancelled_in_a_task,
+    "Ctrl-C": interrupted_in_result,
+}
+
+
+@pytest.mark.parametrize("cancel", CANCELLATIONS.values(), ids=CANCELLATIONS)
+def test_a_cancellation_stops_if_asked_for(service, cancel):
+    made = service()
+    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    with made._clock.hold():
+        cancel(operation)
+    concurrent.futures.wait([operation], 30)
+    assert operation.cancelled()
+    assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+    body = operation.to_json()["error"]
+    assert (body["code"], body["stop"]["state"]) == ("cancelled", "made")
+
+
+def test_a_cancel_event_stops_if_asked_for(service):
+    made, event = service(), threading.Event()
+    operation = begin(made, stop_on_cancel=True, cancel_event=event, max_wait=1e6)
+    event.set()
+    assert isinstance(told(operation, "made"), bwp.WaiterCancelledError)
+    assert len(made.stopped) == 1
+
+
+def test_cancel_returns_before_its_stop(service, hang):
+    made = service()
+    made.stopping = hang
+    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    assert operation.cancel()
+    assert operation.cancel()
+    assert hang.begun.acquire(timeout=30)
+    assert not operation.done()
+
+
+def test_a_second_ctrl_c_gives_the_stop_up(service, hang):
+    made = service()
+    made.stopping = hang
+    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        hang.begun.acquire(timeout=30)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    began = time.perf_counter()
+    with made._clock.hold():
+        threading.Timer(0.2, interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            operation.result()
+    assert time.perf_counter() - began < stops.STOP_TIME
+    assert not operation.done()
+
+
+@pytest.mark.parametrize("stop_on_cancel", [True, False])
+def test_a_task_that_ends_in_its_call_stops(service, stop_on_cancel):
+    made, answered = service(), threading.Event()
+    called = threading.Event()
+
+    def wait(**_):
+        called.set()
+        answered.wait(30)
+
+    made.client.meta.events.register_first("before-call.glue.StartJobRun", wait)
+
+    async def main():
+        options = {"max_wait": 1e7, "stop_on_cancel": stop_on_cancel, "JobName": "j"}
+        task = asyncio.ensure_future(bwp.begin_async(made.client.start_job_run, **options))
+        await asyncio.to_thread(called.wait, 30)
+        task.cancel()
+        asyncio.get_running_loop().call_later(0.1, answered.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert len(made.stopped) == stop_on_cancel
+
+
+@pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
+def test_what_nothing_stops_is_refused_before_the_call(service, option):
+    made = service("acm")
+    with pytest.raises(ValueError, match=f"{option}: nothing stops"):
+        begin(made, **{option: True})
+    with pytest.raises(TypeError, match=option):
+        begin(made, **{option: "yes"})
+    assert made.operations == []
+
+
+# --- in a store ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(open_store, running_clock):
+    return open_store(clock=running_clock)
+
+
+def begin_in(store, service, **options):
+    return begin(service, in_store=store, **options)
+
+
+def test_a_worker_tells_of_its_stop(store, service):
+    made = service()
+    operation = begin_in(store, made, stop_on_timeout=True)
+    work(store, made.client)
+    assert isinstance(told(operation, "made"), bwp.WaiterTimeoutError)
+    assert told(store.get(operation.path), "made").call.response["JobRunId"] == "jr"
+    assert len(made.stopped) == 1
+
+
+def test_attempts_used_up_are_a_time_out_for_a_worker(store, service):
+    made = service()
+    made.stopping = DENIED
+    operation = begin_in(store, made, stop_on_timeout=True, max_attempts=2)
+    work(store, made.client)
+    assert isinstance(told(operation, "refused"), bwp.WaiterAttemptsError)
+
+
+SEEN_BY = {
+    "get": lambda store, path: store.get_json(path),
+    "list": lambda store, path: store.list(),
+    "another reader": lambda store, path: store.get(path).exception(60),
+}
+
+
+def overdue(store, made, **options):
+    """Return the path of a wait whose time is over, and that nobody holds or drives."""
+    path = begin_in(store, made, stop_on_timeout=True, **options).path
+    # Another process has made the call.
+    store.watcher._open.clear()
+    store.clock.now += 100
+    return path
+
+
+@pytest.mark.parametrize("see", SEEN_BY.values(), ids=SEEN_BY)
+def test_a_row_found_overdue_owes_its_stop(store, service, see):
+    made = service()
+    path = overdue(store, made)
+    see(store, path)
+    operation = store.get(path)
+    assert "left to a worker" in str(told(operation, "owed"))
+    assert made.stopped == []
+    work(store, made.client)
+    assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+    assert operation.exception().stop.state == "made"
+    told(store.get(path), "made")
+    work(store, made.client)
+    assert len(made.stopped) == 1
+
+
+def test_a_debt_ends_after_ten_minutes(store, service):
+    made = service()
+    path = overdue(store, made)
+    store.get_json(path)
+    store.clock.now += begun_rows.DEBT_TIME + 1
+    assert "10 minutes" in str(told(store.get(path), "not made"))
+    [listed] = store.list().operations
+    assert listed["error"]["stop"]["state"] == "not made"
+    work(store, made.client)
+    assert made.stopped == []
+
+
+def test_a_stop_by_name_is_not_owed(store, training):
+    made = training()
+    path = overdue(store, made)
+    store.get_json(path)
+    assert "names the resource" in str(told(store.get(path), "not made"))
+    work(store, made.client)
+    assert made.stopped == []
+
+
+def test_the_process_of_the_call_stops_what_is_overdue(store, training):
+    made = training()
+    operation = begin_in(store, made, stop_on_timeout=True)
+    store.clock.now += 100
+    told(operation, "made")
+    assert made.operations[-2:] == ["DescribeTrainingJob", "StopTrainingJob"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_call_that_took_all_the_time_stops_in_a_store(store, service, fails):
+    made = service(takes=61)
+    made.stopping = DENIED if fails else {}
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        begin_in(store, made, stop_on_timeout=True)
+    [body] = store.list().operations
+    state = "refused" if fails else "made"
+    assert caught.value.stop.state == body["error"]["stop"]["state"] == state
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+def test_a_kill_during_a_stop_leaves_it_owed(store, service):
+    made = service(takes=61)
+
+    def die():
+        raise KilledError
+
+    made.stopping = die
+    with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
+        begin_in(store, made, stop_on_timeout=True)
+    [body] = store.list().operations
+    assert body["error"]["stop"]["state"] == "owed"
+    made.stopping = {}
+    # Its lease lasts for a while.
+    work(store, made.client)
+    assert len(made.stopped) == 1
+    store.clock.now += 31
+    work(store, made.client)
+    assert len(made.stopped) == 2
+    told(store.get(body["path"]), "made")
+
+
+def test_a_killed_worker_leaves_what_it_owes(store, service):
+    made = service()
+    path = overdue(store, made)
+    store.get_json(path)
+    dead = store.backend.acquire("dead", 30)
+    [row] = store.backend.owing(dead, 10)
+    assert (row["id"], row["lease"]) == (path.partition("/")[2], None)
+    work(store, made.client)
+    assert made.stopped == []
+    store.clock.now += 31
+    work(store, made.client)
+    assert len(made.stopped) == 1
+
+
+def test_a_worker_that_cannot_leaves_a_stop_to_others(store, service):
+    made = service()
+    path = overdue(store, made)
+    store.get_json(path)
+
+    def refuse(_):
+        raise RuntimeError
+
+    store.work(until_idle=True, make_client=refuse)
+    told(store.get(path), "owed")
+    work(store, made.client)
+    told(store.get(path), "made")
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_the_worker_of_a_cancelled_row_stops(store, service, training, working, by_name):
+    made = (training if by_name else service)()
+    polled = threading.Event()
+    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
+    operation = begin_in(store, made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    end = working(store, made.client)
+    assert polled.wait(30)
+    assert operation.cancel()
+    assert operation.cancelled()
+    for _ in range(3000):
+        if store.get_json(operation.path)["error"]["stop"]["state"] == "made":
+            break
+        # A moment of real time.
+        threading.Event().wait(0.01)
+    end()
+    told_of = store.get_json(operation.path)["error"]
+    assert (told_of["code"], told_of["stop"]["state"]) == ("cancelled", "made")
+    assert len(made.stopped) == 1
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_cancelled_row_without_a_worker_owes(store, service, training, by_name):
+    made = (training if by_name else service)()
+    operation = begin_in(store, made, stop_on_cancel=True)
+    assert store.cancel(operation.path)
+    state = "not made" if by_name else "owed"
+    assert store.get_json(operation.path)["error"]["stop"]["state"] == state
+    work(store, made.client)
+    assert len(made.stopped) == (0 if by_name else 1)
+
+
+@IN_MEMORY
+def test_a_worker_that_is_stopped_stops_nothing(store, service, working):
+    made, polled = service(), threading.Event()
+    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
+    options = {"stop_on_cancel": True, "stop_on_timeout": True, "max_wait": 1e7}
+    operation = begin_in(store, made, **SLOW, **options)
+    end = working(store, made.client)
+    assert polled.wait(30)
+    end()
+    assert not operation.done()
+    assert made.stopped == []
+
+
+def test_a_row_cancelled_before_its_answer_is_stopped(store, service):
+    made = service()
+
+    def cancel(**_):
+        store.cancel(store.list().operations[0]["path"])
+
+    made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
+    operation = begin_in(store, made, stop_on_cancel=True)
+    assert operation.cancelled()
+    assert len(made.stopped) == 1
+    assert store.get_json(operation.path)["error"]["stop"]["state"] == "made"
+
+
+def test_a_stored_operation_that_has_ended_is_not_stopped(store, service):
+    made = service(polls=[[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]])
+    operation = begin_in(store, made)
+    work(store, made.client)
+    assert operation.stop() is None
+    assert made.stopped == []
