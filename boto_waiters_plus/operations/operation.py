@@ -134,13 +134,13 @@ class Operation(Future[WaiterOutcome[Any]]):
         that stops what was begun, at most 5 seconds later.
         """
         with self._cancelling:
-            if self.cancelled() or self._is_being_cancelled:
-                return True
-            if self.done() or not self._cancel_wait():
+            if self.done() or self._is_being_cancelled:
+                return self.cancelled() or not self.done()
+            if not self._cancel_wait():
                 return False
             if not self._is_being_cancelled:
                 self.end(None)
-        return self.cancelled() or self._is_being_cancelled
+        return self.cancelled() or not self.done()
 
     def __await__(self) -> Generator[Any, None, WaiterOutcome[Any]]:
         if not self.done():

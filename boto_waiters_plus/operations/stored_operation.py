@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import re
 import threading
@@ -31,6 +32,8 @@ from .operation import CANCELLED_DETAIL, COLLECTION, UNDRIVEN_GRACE, Operation, 
 from .representation import result_of, row_json
 from .sealing import Seal, json_text
 from .wait_ends import end_overdue, is_overdue
+
+logger = logging.getLogger("boto_waiters_plus")
 
 _PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 
@@ -329,6 +332,11 @@ class EndWatcher:
                 # The database may come back, its old schema will not.
                 if isinstance(error, SchemaError):
                     self._end_all(error)
+            # What a function of the caller raises, such as `decrypt`, must leave nothing open.
+            except BaseException as error:
+                logger.exception("the thread of stored operations failed")
+                kind = type(error).__name__
+                self._end_all(StoreError(f"store {self._backend.name} cannot be read: {kind}"))
             self._news.wait(WATCH_INTERVAL)
             self._news.clear()
 

@@ -79,7 +79,7 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
             kept = with_stop_kept(row, stop, seal)
         elif begun is not None and begun["stop_on_timeout"]:
             kept = owing(row, begun, seal, is_driven=False)
-    except (TypeError, ValueError, KeyError) as found:
+    except (TypeError, ValueError, KeyError, OperationError) as found:
         error = unreadable(f"its end cannot be told: {type(found).__name__}")
     return {**end_of(ended(row, error), error, seal), **kept, "lease": None}
 

@@ -404,7 +404,9 @@ class Worker:
             operation, make, kept = driven.stop
 
             def end(stop: Stop) -> None:
-                driven.last_change = {**(driven.last_change or {}), **kept(stop)}
+                # The caller's `encrypt` may fail: the wait ends all the same.
+                with contextlib.suppress(Exception):
+                    driven.last_change = {**(driven.last_change or {}), **kept(stop)}
                 self._set_result(driven, result)
 
             STOPS.add(operation, make, end)

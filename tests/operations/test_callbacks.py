@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from stored_waits import ON_FILE, QUICK, work
+from stored_waits import IN_MEMORY, ON_FILE, QUICK, swapped, work
 from stored_waits import start as start_stored
 
 import boto_waiters_plus as bwp
@@ -157,3 +157,17 @@ def test_no_wait_of_a_batch_ends_late(stream, creating, active, block):
     assert {next(ends)[1].attempts, next(ends)[1].attempts} == {1, 2}
     block.release()
     assert not [*ends]
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("error", [SystemExit, ZeroDivisionError])
+def test_a_decrypt_that_raises_leaves_nothing_open(open_store, stream, active, error):
+    def decrypt(data):
+        if threading.current_thread().name.endswith("operations"):
+            raise error
+        return swapped(data)
+
+    store = open_store(encrypt=swapped, decrypt=decrypt)
+    operation = start_stored(store, stream(active))
+    work(store, stream(active))
+    assert operation.exception(30) is not None
