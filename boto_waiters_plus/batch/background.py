@@ -6,11 +6,9 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final
 
-from ..calls.clock import SYSTEM_TIME, current_time
-from ..common.process import start_thread
+from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .schedule import DEFAULT_THREADS, Schedule
 from .tasks import Task
@@ -108,25 +106,14 @@ class BackgroundScheduler:
                 raise RuntimeError(self._failure)
             self._actions.append(action)
             if self._thread is None:
-                thread = self._start_thread()
+                thread = start_timed_thread(self._work, "background")
                 if thread is None:
                     self._actions.pop()
                     raise RuntimeError("no thread can be started for a background wait")
                 self._thread = thread
         self._news.set()
 
-    def _start_thread(self) -> threading.Thread | None:
-        begun = threading.Event()
-        # Virtual time stands still until it knows the thread.
-        with self.time.hold():
-            thread = start_thread(partial(self._work, begun), "background")
-            if thread is not None and self.time is not SYSTEM_TIME:
-                begun.wait()
-        return thread
-
-    def _work(self, begun: threading.Event) -> None:
-        self.time.clock()
-        begun.set()
+    def _work(self) -> None:
         with self._lock:
             # Ctrl-C may have kept `_act` from telling the others that this thread was started.
             if self._thread not in (None, threading.current_thread()):

@@ -5,80 +5,46 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
+from ..calls.clock import IdleQueue, current_time, start_timed_thread
 from ..calls.watchdog import monotonic
-from ..common.process import ProcessLock, after_fork, start_thread
+from ..common.process import JobThread, start_thread
 from ..common.warning import warn
 
 logger = logging.getLogger("boto_waiters_plus")
 
 Callback = Callable[[Any], object]
 
-IDLE_TIMEOUT: Final = 0.4
-"""Seconds without a callback after which their thread ends."""
-
 LONGEST_HOLD: Final = 1.0
 """Seconds of real time in which one callback of a background wait stops virtual time."""
 
 
-class CallbackThread:
-    """Calls functions one after another, in a daemon thread that exists while there are some.
+class CallbackThread(JobThread):
+    """Calls functions one after another, in a thread of their own; what they raise is logged.
 
-    What they raise is logged. One that blocks holds up the others, and nothing else.
+    One that blocks holds up the others, and nothing else.
     """
 
     def __init__(self) -> None:
-        self._lock = ProcessLock()
-        self._renew()
-        after_fork(self._renew)
+        super().__init__("callbacks")
 
-    def _renew(self) -> None:
-        self._due: IdleQueue[Callable[[], object]] = IdleQueue()
-        self._thread: threading.Thread | None = None
-
-    def put(self, function: Callable[[], object]) -> None:
+    def put(self, job: Callable[[], object]) -> bool:
         """Call a function when its turn comes; here, if no thread can be started."""
-        with self._lock:
-            self._due.put(function)
-            if self._thread is None:
-                self._thread = self._started()
-            if self._thread is not None:
-                return
-            function = self._due.get_nowait()
-        call_logged(function)
+        if not super().put(job):
+            call_logged(job)
+        return True
 
-    def _started(self) -> threading.Thread | None:
-        begun = threading.Event()
-        # Virtual time stands still until it knows the thread.
-        with current_time().hold():
-            thread = start_thread(partial(self._work, begun), "callbacks")
-            if thread is not None and current_time() is not SYSTEM_TIME:
-                begun.wait()
-        return thread
+    def _start(self) -> threading.Thread | None:
+        return start_timed_thread(self._run, self._name)
 
-    def _work(self, begun: threading.Event) -> None:
-        current_time().clock()
-        begun.set()
-        while (function := self._next()) is not None:
-            with current_time().idle(partial(_has_blocked_since, monotonic())):
-                call_logged(function)
-
-    def _next(self) -> Callable[[], object] | None:
-        """Return what is to be called next; None: the thread ends."""
-        with contextlib.suppress(queue.Empty):
-            return self._due.get(timeout=IDLE_TIMEOUT)
-        with self._lock:
-            if not self._due.is_unused():
-                return self._due.get()
-            self._thread = None
-            return None
+    def _do(self, job: Callable[[], object]) -> None:
+        with current_time().idle(partial(_has_blocked_since, monotonic())):
+            call_logged(job)
 
 
 def _has_blocked_since(began: float) -> bool:

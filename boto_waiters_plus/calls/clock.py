@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import queue
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Final, Generic, Protocol, TypeVar
 
+from ..common.process import start_thread
 from ..options import CancelEvent
 
 ItemT = TypeVar("ItemT")
@@ -114,6 +116,22 @@ def set_time(source: TimeSource) -> None:
     """Put another time source in force, for the whole process."""
     global _current  # noqa: PLW0603 - process-wide on purpose, for waits of all threads
     _current = source
+
+
+def start_timed_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
+    """Start a thread as `start_thread` does, which virtual time knows from its beginning."""
+    source, begun = current_time(), threading.Event()
+
+    def work() -> None:
+        source.clock()
+        begun.set()
+        run()
+
+    with source.hold():
+        thread = start_thread(work, name)
+        if thread is not None and source is not SYSTEM_TIME:
+            begun.wait()
+    return thread
 
 
 class IdleQueue(Generic[ItemT]):

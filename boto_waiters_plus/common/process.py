@@ -10,6 +10,7 @@ import os
 import threading
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -42,6 +43,54 @@ def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
             raise
         return None
     return thread
+
+
+class JobThread:
+    """Does jobs one after another, in a daemon thread that ends with the last of them.
+
+    Args:
+        name: of the thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._renew()
+        after_fork(self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+        self._jobs: deque[Callable[[], object]] = deque()
+        self._thread: threading.Thread | None = None
+
+    def put(self, job: Callable[[], object]) -> bool:
+        """Do a job, which raises nothing, after the others; return False if no thread can start."""
+        with self._lock:
+            self._jobs.append(job)
+            if self._thread is None:
+                self._thread = self._start()
+                if self._thread is None:
+                    self._jobs.clear()
+            return self._thread is not None
+
+    def join(self, seconds: float) -> None:
+        """Wait until nothing is left to do, at most so many seconds."""
+        if (thread := self._thread) is not None:
+            thread.join(seconds)
+
+    def _start(self) -> threading.Thread | None:
+        return start_thread(self._run, self._name)
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._jobs:
+                    self._thread = None
+                    return
+                job = self._jobs.popleft()
+            self._do(job)
+
+    def _do(self, job: Callable[[], object]) -> None:
+        job()
 
 
 class ProcessLock:

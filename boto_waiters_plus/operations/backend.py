@@ -42,6 +42,9 @@ SUCCEEDED: Final = "succeeded"
 UNDRIVEN: Final = 0
 """In place of a lease, for `write`: the waits that no lease drives which has not ended."""
 
+ENDED: Final = -1
+"""In place of a lease, for `write`: the waits that have ended."""
+
 FREE: Final[Row] = {"lease": None, "worker": None}
 """The values of these columns in a wait that no worker drives."""
 
@@ -170,7 +173,7 @@ class Backend(ABC):
 
         Each has the `lease` and its `worker` from then on. The open waits of other
         leases that have ended are free again, and only then are those leases lost. No two claim the
-        same wait.
+        same wait. Waits that owe a stop are claimed too, those of the lease itself among them.
 
         Args:
             lease, seconds: as for `renew`.
@@ -178,7 +181,8 @@ class Backend(ABC):
             without: values of `kind` or `id`; their waits are claimed only after their deadline.
 
         Returns:
-            The rows, each with its `definition` besides, and the time now.
+            The rows, each with its `definition` besides, and the time now. Those that owe a stop
+            come last, with the lease that they had before.
 
         Raises:
             LeaseLostError: the lease is lost; nothing is taken.
@@ -192,31 +196,13 @@ class Backend(ABC):
         (`lease` and `worker`: None) or does neither. No lease drives a wait that has ended.
 
         Args:
-            lease: the worker's; None: whatever the generation, as for a cancellation; `UNDRIVEN`.
+            lease: the worker's; None: whatever the generation, as for a cancellation; `UNDRIVEN`;
+                `ENDED`.
             changes: at most one for each wait.
 
         Returns:
             The number of waits that were changed.
         """
-
-    @abstractmethod
-    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
-        """Take over waits that owe a stop, and whose lease is no other live one.
-
-        Those of the lease itself are among them. Two workers never take the same.
-
-        Args:
-            lease: the worker's.
-            most: at most so many.
-            without: values of `kind` or `id` that are left to others.
-
-        Returns:
-            The rows, each with the `lease` that it had before.
-        """
-
-    @abstractmethod
-    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        """Change waits that have ended; each change has the `id` and the new values."""
 
     @abstractmethod
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:

@@ -38,6 +38,7 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
+from .backend import ENDED
 from .begun_rows import (
     CALL,
     CallerLease,
@@ -300,7 +301,8 @@ class _Beginning:
                 store.backend.write(lease.number, [end])
             stop = stop_in_time(stored_answer(client, begun))
             with contextlib.suppress(StoreError):
-                store.backend.settle([{"id": row["id"], **with_stop_kept(row, stop, store.seal)}])
+                kept = with_stop_kept(row, stop, store.seal)
+                store.backend.write(ENDED, [{"id": row["id"], **kept}])
             raise told(error, stop) from None
         finally:
             lease.end()

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..common.process import ProcessLock
 from .backend import (
+    ENDED,
     FREE,
     OPEN,
     UNDRIVEN,
@@ -160,6 +161,12 @@ class MemoryBackend(Backend):
                 row.update(lease=lease, worker=self._leases[lease][1])
             found: builtins.list[Row]
             found = [{**row, "definition": self._definitions.get(row["digest"])} for row in taken]
+            for row in self._waits.values():
+                if row["state"] != OPEN and row["owes"] is not None and row["owes"] >= now:
+                    is_free = row["lease"] == lease or row["lease"] not in self._leases
+                    if is_free and without.isdisjoint((row["kind"], row["id"])):
+                        found.append(dict(row))
+                        row["lease"] = lease
             return found, now
 
     def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
@@ -168,28 +175,6 @@ class MemoryBackend(Backend):
             for change in mine:
                 self._waits[change["id"]].update(moments(change, now))
             return len(mine)
-
-    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
-        without = frozenset(without)
-        with self._transaction() as now:
-            others = {each for each, (end, _) in self._leases.items() if end >= now} - {lease}
-            found = [
-                row
-                for row in self._waits.values()
-                if row["state"] != OPEN and row["owes"] is not None and row["owes"] >= now
-                if row["lease"] not in others and without.isdisjoint((row["kind"], row["id"]))
-            ][:most]
-            before = [dict(row) for row in found]
-            for row in found:
-                row["lease"] = lease
-            return [*before]
-
-    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        with self._transaction() as now:
-            for change in changes:
-                row = self._waits.get(change["id"], {"state": OPEN})
-                if row["state"] != OPEN:
-                    row.update(moments(change, now))
 
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
         with self._transaction():
@@ -235,7 +220,7 @@ class MemoryBackend(Backend):
     def _is_driven_by(self, lease: int | None, wait_id: str, now: float = 0.0) -> bool:
         row = self._waits.get(wait_id, {"state": None})
         if row["state"] != OPEN:
-            return False
+            return lease == ENDED and row["state"] is not None
         if lease == UNDRIVEN:
             return self._leases.get(row["lease"], (-math.inf, ""))[0] < now
         return lease in (None, row["lease"])

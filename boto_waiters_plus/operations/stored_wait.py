@@ -34,7 +34,7 @@ from ..service.bound_waiter import BoundWaiter
 from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters
 from ..service.waits import find_waiter
-from .backend import FREE, OPEN, REQUEST_KEY, Backend, Row
+from .backend import ENDED, FREE, OPEN, REQUEST_KEY, Backend, Row
 from .begun_rows import (
     CALL,
     CALLER_LEASE,
@@ -207,7 +207,7 @@ class RowCall:
         if row["state"] == "cancelled":
             stop = stop_stored(self.wait.client, self.begun)
             kept = with_stop_kept(answered, stop, self.seal)
-            self.backend.settle([{"id": row["id"], **kept}])
+            self.backend.write(ENDED, [{"id": row["id"], **kept}])
 
     def go_on(self, age: float, cancel: CancelEvent, end: Callable[[Exception], None]) -> bool:
         """Repeat the call in a thread, if it has a token; return False to leave the row alone.

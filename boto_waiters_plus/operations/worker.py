@@ -18,7 +18,7 @@ from ..changes.stops import STOPS, Stop, StopsAfter
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
-from .backend import FREE, LeaseLostError, Row
+from .backend import ENDED, FREE, OPEN, LeaseLostError, Row
 from .begun_rows import begun_of, process_name, stop_stored, unknown, with_stop_kept
 from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
 from .operation import path_of
@@ -160,7 +160,6 @@ class Worker:
             self._replace_lease()
             return False
         self._has_unconfirmed_claim = False
-        self._make_owed_stops()
         self._check_at = self._clock() + (0.0 if is_full else CHECK_INTERVAL)
         return not (self._driven or self._stopping)
 
@@ -245,8 +244,11 @@ class Worker:
         with self._lock:
             now = self._clock()
             self._unable = {k: found for k, found in self._unable.items() if found[0] > now}
-            without = set(self._unable)
-        rows, clock = self._backend.claim(self._lease, options.lease, most, without)
+            without = {*self._unable, *self._stopping}
+        claimed, clock = self._backend.claim(self._lease, options.lease, most, without)
+        rows = [row for row in claimed if row["state"] == OPEN]
+        for row in claimed[len(rows) :]:
+            self._stop_owed(row)
         # Read after the claim, which may have waited for a lock before it read its clock.
         now = self._clock()
         # All of them count as driven from now on, before the first wait is made.
@@ -264,35 +266,33 @@ class Worker:
             self._pool.start(prepared)
         return len(rows) == most
 
-    def _make_owed_stops(self) -> None:
-        """Stop what ended waits have begun, and leave to others what cannot be done here."""
-        with self._lock:
-            without = {*self._unable, *self._stopping}
-        for row in self._backend.owing(self._lease, self._options.batch_size, without):
-            begun = begun_of(row, self._seal)
-            try:
-                client = self._maker.client_of(row)
-            except OperationError as error:
-                what = row["id" if error.code == "unreadable" else "kind"]
-                self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
-                self._backend.settle([{"id": row["id"], "lease": None}])
-                continue
+    def _stop_owed(self, row: Row) -> None:
+        """Make the stop that an ended wait owes; leave it to others if that cannot be done here."""
+        begun = begun_of(row, self._seal)
+        try:
             if begun is None:
-                self._backend.settle([{"id": row["id"], "owes": None}])
-                continue
+                raise unreadable("its call cannot be read")
+            client = self._maker.client_of(row)
+        except OperationError as error:
+            what = row["id" if error.code == "unreadable" else "kind"]
             with self._lock:
-                self._stopping.add(row["id"])
-            stop = begun["trait"]["stop"]
-            make = partial(stop_stored, client, begun)
-            if stop["resource"] and row["lease"] != self._lease:
-                reason = "it names the resource, and the worker of the wait has ended"
-                make = partial(Stop, stop["operation"], "not made", reason)
-            STOPS.add(stop["operation"], make, partial(self._stopped, row))
+                self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
+            self._backend.write(ENDED, [{"id": row["id"], "lease": None}])
+            return
+        stop = begun["trait"]["stop"]
+        make = partial(stop_stored, client, begun)
+        if stop["resource"] and row["lease"] != self._lease:
+            reason = "it names the resource, and the worker of the wait has ended"
+            make = partial(Stop, stop["operation"], "not made", reason)
+        with self._lock:
+            self._stopping.add(row["id"])
+        STOPS.add(stop["operation"], make, partial(self._stopped, row))
 
     def _stopped(self, row: Row, stop: Stop) -> None:
         # If that fails, the row owes it as before.
         with contextlib.suppress(StoreError):
-            self._backend.settle([{"id": row["id"], **with_stop_kept(row, stop, self._seal)}])
+            kept = with_stop_kept(row, stop, self._seal)
+            self._backend.write(ENDED, [{"id": row["id"], **kept}])
         with self._lock:
             self._stopping.discard(row["id"])
         self._news.put(None)

@@ -18,7 +18,7 @@ from stored_waits import until  # beside this file
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.batch import background
-from boto_waiters_plus.common.process import start_thread
+from boto_waiters_plus.calls.clock import start_timed_thread
 from boto_waiters_plus.deadlines import seconds_left
 
 NAME = {"StreamName": "orders"}
@@ -199,10 +199,10 @@ def test_hundreds_of_waits_share_threads(stream, creating, active):
 def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monkeypatch):
     def interrupted(*arguments):
         monkeypatch.undo()
-        start_thread(*arguments)
+        start_timed_thread(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(background, "start_thread", interrupted)
+    monkeypatch.setattr(background, "start_timed_thread", interrupted)
     with pytest.raises(KeyboardInterrupt):
         start(stream(creating), max_wait=1)
     operation = start(stream(creating))

@@ -497,7 +497,7 @@ def test_a_killed_worker_leaves_what_it_owes(store, service):
     path = overdue(store, made)
     store.get_json(path)
     dead = store.backend.acquire("dead", 30)
-    [row] = store.backend.owing(dead, 10)
+    [row], _ = store.backend.claim(dead, 30, 10)
     assert (row["id"], row["lease"]) == (path.partition("/")[2], None)
     work(store, made.client)
     assert made.stopped == []

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import URL, Connection, and_, bindparam, delete, or_, select, update
 
 from ..backend import (
+    ENDED,
     FREE,
     OPEN,
     REQUEST_KEY,
@@ -182,8 +183,9 @@ class SqlBackend(Backend):
             free = free.order_by(WAITS.c.created).limit(most).with_for_update(skip_locked=True)
             # An id that is no text is damaged, and no statement finds it.
             ids = [each for each in connection.execute(free).scalars() if isinstance(each, str)]
+            owing = _owing(connection, lease, now, without)
             if not ids:
-                return [], now
+                return owing, now
             worker = select(LEASES.c.worker).where(LEASES.c.id == lease).scalar_subquery()
             taken = update(WAITS).where(WAITS.c.id.in_(ids))
             connection.execute(taken.values(lease=lease, worker=worker))
@@ -194,7 +196,8 @@ class SqlBackend(Backend):
                 .where(WAITS.c.id.in_(ids))
                 .order_by(WAITS.c.created)
             )
-            return [dict(row) for row in connection.execute(rows).mappings()], now
+            found = connection.execute(rows).mappings()
+            return [*map(dict, found), *owing], now
 
     def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
         number = 0
@@ -204,33 +207,6 @@ class SqlBackend(Backend):
                 alike = [change for change in changes if change.keys() == columns]
                 number += _written(connection, lease, alike, now)
         return number
-
-    def owing(self, lease: int, most: int, without: Collection[str] = ()) -> builtins.list[Row]:
-        owes = select(WAITS.c.id).where(WAITS.c.owes.is_not(None), WAITS.c.state != OPEN)
-        with self.database.reading() as connection:
-            # Every worker asks each second, and usually there are none.
-            if connection.execute(owes.limit(1)).first() is None:
-                return []
-        with self.database.writing() as connection:
-            now = self.database.now(connection)
-            others = select(LEASES.c.id).where(_is_live(now), LEASES.c.id != lease)
-            is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
-            mine = owes.where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
-            if without:
-                mine = mine.where(*(each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)))
-            taken = mine.limit(most).with_for_update(skip_locked=True)
-            ids = [each for each in connection.execute(taken).scalars() if isinstance(each, str)]
-            rows = [*_rows_of(connection, ids)]
-            connection.execute(update(WAITS).where(WAITS.c.id.in_(ids)).values(lease=lease))
-            return [*rows]
-
-    def settle(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        with self.database.writing() as connection:
-            now = self.database.now(connection)
-            for change in changes:
-                ended = and_(WAITS.c.id == change["id"], WAITS.c.state != OPEN)
-                values = {k: v for k, v in moments(change, now).items() if k != "id"}
-                connection.execute(update(WAITS).where(ended).values(values))
 
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
         with self.database.reading() as connection:
@@ -331,7 +307,23 @@ def _strays(
     return [sa.literal(each, sa.types.NULLTYPE) for each in found]
 
 
+def _owing(
+    connection: Connection, lease: int, now: float, without: Collection[str]
+) -> builtins.list[Row]:
+    """Take over the waits that owe a stop; return them as they were."""
+    others = select(LEASES.c.id).where(LEASES.c.id != lease)
+    is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
+    owing = select(WAITS).where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
+    rows = connection.execute(owing.where(WAITS.c.state != OPEN).with_for_update(skip_locked=True))
+    found = [row for row in map(dict, rows.mappings()) if not {row["kind"], row["id"]} & {*without}]
+    for row in found:
+        connection.execute(update(WAITS).where(WAITS.c.id == row["id"]).values(lease=lease))
+    return [*found]
+
+
 def _is_driven_by(lease: int | None) -> Any:
+    if lease == ENDED:
+        return WAITS.c.state != OPEN
     return and_(WAITS.c.state == OPEN, sa.true() if lease is None else WAITS.c.lease == lease)
 
 
