@@ -159,7 +159,7 @@ def check_version(connection: sa.Connection) -> None:
     if version != VERSION:
         needed = "install a newer boto-waiters-plus"
         if version < VERSION:
-            needed = "use a new store, or install an older boto-waiters-plus for what is in this one"
+            needed = "use a new store, or install an older boto-waiters-plus to go on with this one"
         raise SchemaError(
             f"its schema has version {version}, this package knows {VERSION}: {needed}"
         )
