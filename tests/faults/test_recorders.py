@@ -1,5 +1,4 @@
-"""What waits leave alone: botocore's modules, and recorders: vcrpy replaces connections, placebo
-answers calls."""
+"""What waits leave alone: botocore's modules, and the recorders vcrpy and placebo."""
 
 import time
 
