@@ -6,7 +6,6 @@ for, S3 Express opens a session. An error of such a call tells nothing of the op
 
 from __future__ import annotations
 
-from json import JSONDecodeError
 from types import FrameType
 from typing import Final, NamedTuple
 
@@ -36,8 +35,14 @@ _FETCHERS: Final = (
 )  # fmt: skip
 """The modules that fetch credentials, endpoints and tokens."""
 
-_READERS: Final = ("json", "json.decoder")
+_READERS: Final = frozenset({
+    "aiobotocore.utils", "botocore.awsrequest", "botocore.utils",
+    "dateutil.parser._parser", "json", "json.decoder",
+})  # fmt: skip
 """The modules that read what was fetched."""
+
+_UNREADABLE: Final = (KeyError, TypeError, ValueError)
+"""The errors of those modules."""
 
 _CALL: Final = "_make_api_call"
 """The method of a client that makes a call, and raises the error that the service answered."""
@@ -128,9 +133,9 @@ def is_passing(error: BaseException) -> bool:
     """Return whether credentials could not be fetched, and the next attempt may succeed."""
     if isinstance(error, (CredentialRetrievalError, MetadataRetrievalError, TokenRetrievalError)):
         return True
-    if type(error) not in (RuntimeError, JSONDecodeError):
+    if type(error) is not RuntimeError and not isinstance(error, _UNREADABLE):
         return False
-    # What was fetched is expired already, or is no JSON.
+    # What was fetched is expired already, or is nothing that botocore can read.
     modules = [module_of(frame) for frame in frames_of(error)]
     while modules and modules[-1] in _READERS:
         modules.pop()

@@ -10,7 +10,7 @@ class StoreError(Exception):
 
 
 class SchemaError(StoreError):
-    """A newer version of the package has made or migrated the store."""
+    """Another version of the package has made or migrated the store."""
 
 
 class OperationError(Exception):

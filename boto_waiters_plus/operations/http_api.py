@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import re
@@ -157,16 +158,22 @@ class _Face:
         _query(request, ())
         # The server may say here that it is closing; else it would wait for the endless streams.
         is_closing = getattr(request.app.state, "is_closing", bool)
-        return StreamingResponse(self._news(is_closing), media_type="text/event-stream")
+        # Before the stream, which could not tell why the store is refused.
+        text = None if is_closing() else await run_in_threadpool(self._open)
+        return StreamingResponse(self._news(text, is_closing), media_type="text/event-stream")
 
-    async def _news(self, is_closing: Callable[[], bool]) -> AsyncIterator[str]:
+    async def _news(self, text: str | None, is_closing: Callable[[], bool]) -> AsyncIterator[str]:
         before = None
-        while not is_closing():
-            page = await run_in_threadpool(lambda: self._store.list(state="open", page_size=1000))
-            text = json.dumps(page.operations)
-            yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"
-            before = text
-            await asyncio.sleep(NEWS_INTERVAL)
+        # Where the store fails meanwhile the stream ends, and the next request is told why.
+        with contextlib.suppress(StoreError):
+            while text is not None:
+                yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"
+                before = text
+                await asyncio.sleep(NEWS_INTERVAL)
+                text = None if is_closing() else await run_in_threadpool(self._open)
+
+    def _open(self) -> str:
+        return json.dumps(self._store.list(state="open", page_size=1000).operations)
 
     def _client(self, body: Mapping[str, Any]) -> Any:
         service = body["service"]

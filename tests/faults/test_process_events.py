@@ -102,6 +102,99 @@ def run_script(text, *arguments):
     )
 
 
+BEGUN = """
+    import asyncio, atexit, os, sys, threading, time, warnings
+    from concurrent.futures import ThreadPoolExecutor, TimeoutError
+    from types import SimpleNamespace
+    import boto3
+    import boto_waiters_plus as bwp
+    from boto_waiters_plus import operations
+
+    def block(*_):
+        threading.Event().wait()
+
+    def answer(model, **_):
+        if model.name == "BatchStopJobRun":
+            block()
+        run = {"Id": "jr_1", "JobRunState": state}
+        body = {"JobRunId": "jr_1", "JobRun": run, "ResponseMetadata": {"HTTPStatusCode": 200}}
+        return SimpleNamespace(status_code=200), body
+
+    def begin(max_wait=900, with_=bwp.begin, **options):
+        quick = {"min_delay": 0.01, "max_delay": 0.02, **options}
+        return with_(glue.start_job_run, max_wait=max_wait, JobName="nightly", **quick)
+
+    def end():
+        print(time.time(), flush=True)
+
+    state, glue = "RUNNING", boto3.client("glue", region_name="us-east-1")
+    glue.meta.events.register("before-call", answer)
+    """
+
+ENDS = {
+    "falls off the end": """
+        operation = begin()
+        for callback in (lambda _: None, block):
+            begin(on_attempt=callback).add_done_callback(callback)
+        state = "SUCCEEDED"
+        begin().add_done_callback(block)
+        state = "RUNNING"
+        begin(max_wait=0.05, stop_on_timeout=True)
+        for _ in range(3):
+            threading.Thread(target=operation.result, daemon=True).start()
+
+        async def main():
+            begun = await begin(with_=bwp.begin_async)
+            await asyncio.wait([asyncio.ensure_future(begun)], timeout=0.1)
+
+        asyncio.run(main())
+        end()
+        """,
+    "sys.exit": """
+        store = operations.Store(sys.argv[1])
+        kept = begin(in_store=store)
+        kept.add_done_callback(block)
+        working = {"make_client": lambda _: glue}
+        threading.Thread(target=store.work, kwargs=working, daemon=True).start()
+        threading.Thread(target=kept.result, daemon=True).start()
+        while not kept.metadata["attempts"]:
+            threading.Event().wait(0.01)
+        atexit.register(end)
+        sys.exit(5)
+        """,
+    "an error": """
+        operation = begin()
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        child = os.fork()
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+            sys.excepthook = lambda *_: end()
+            raise ValueError
+        """,
+    "a pool": """
+        ThreadPoolExecutor(1).submit(begin(max_wait=0.3).exception)
+        end()
+        """,
+    "a handler of atexit": """
+        operation = begin()
+
+        def wait():
+            store = operations.Store(":memory:")
+            for call in (begin, lambda: operation, lambda: begin(in_store=store)):
+                try:
+                    call().result(0.05)
+                # Python 3.12 starts no thread any more.
+                except (TimeoutError, RuntimeError):
+                    pass
+            assert operation.cancel()
+            end()
+
+        atexit.register(wait)
+        """,
+}
+
+EXIT_CODES = {ENDS["sys.exit"]: 5, ENDS["an error"]: 1}
+
 DAEMONS = """
     import sys, threading
     from faults.scenarios import get_waiter, make_client, wait_until
@@ -149,3 +242,10 @@ def test_wait_without_file_descriptors_ends_in_time(close):
     with FaultServer([drip(BODY, close=close, pause=5)]) as server:
         run = run_script(NO_FILES, server.url)
     assert run.stdout == "WaiterTimeoutError in time\n", run.stderr
+
+
+@pytest.mark.parametrize("script", ENDS.values(), ids=ENDS)
+def test_process_with_begun_operations_ends_at_once(script, tmp_path):
+    run = run_script(textwrap.dedent(BEGUN) + textwrap.dedent(script), str(tmp_path / "waits.db"))
+    assert (run.returncode, run.stderr) == (EXIT_CODES.get(script, 0), "")
+    assert time.time() - float(run.stdout) < GENEROUS

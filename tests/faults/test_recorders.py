@@ -1,14 +1,16 @@
-"""What waits leave alone: botocore's modules, and vcrpy, which replaces its connections."""
+"""What waits leave alone: botocore's modules, and the recorders vcrpy and placebo."""
 
 import time
 
+import boto3
 import botocore.endpoint
 import pytest
-from faults.scenarios import TABLE, error, make_client
+from faults.scenarios import KEYS, TABLE, error, make_client
 from faults.server import BODY, FaultServer, answer, drip, hang
 from faults.unchanged import differences, namespaces
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.idempotency import call_once
 
 # vcrpy drops connections without closing them.
 pytestmark = [
@@ -81,3 +83,73 @@ def test_vcrpy_records_and_replays(has_waited, tls, tmp_path, certificate):
         with pytest.raises(bwp.WaiterTimeoutError):
             wait(client, max_wait=0.15)
         client.close()
+
+
+# --- changes ------------------------------------------------------------------------------------
+
+STATES = ["RUNNING", "RUNNING", "SUCCEEDED"]
+JOB = [
+    answer(body=b'{"JobRunId": "jr_1"}'),
+    *(answer(body=b'{"JobRun": {"Id": "jr_1", "JobRunState": "%s"}}' % s.encode()) for s in STATES),
+]
+QUICK = {"min_delay": 0.01, "max_delay": 0.02}
+
+
+def begun(client):
+    operation = bwp.begin(client.start_job_run, max_wait=60, JobName="nightly", **QUICK)
+    return operation.result(60), operation.call
+
+
+def called_once(client):
+    bwp.enable(client, defaults=QUICK)
+    options = {"then_wait": True, "allow_repeat": True}
+    call = call_once(client.start_job_run, max_wait=60, JobName="nightly", **options)
+    return call.outcome, call
+
+
+def run_job(session, server, change):
+    """Return what a change tells, and the requests that the service has seen by then."""
+    client = session.client("glue", endpoint_url=server.url)
+    outcome, call = change(client)
+    client.close()
+    return outcome.basis, outcome.attempts, call.response["JobRunId"], len(server.requests)
+
+
+CHANGES = pytest.mark.parametrize("change", [begun, called_once])
+ORDERS = pytest.mark.parametrize("is_first", [True, False], ids=["install first", "install last"])
+TOLD = [("identity", 3, "jr_1", 4)] * 2
+"""The same of the recorded change and of the replayed one, which sends nothing."""
+
+
+@CHANGES
+@ORDERS
+def test_vcrpy_replays_a_change(change, is_first, tmp_path):
+    vcr = pytest.importorskip("vcr")
+    cassette, told = str(tmp_path / "cassette.yaml"), []
+    session = boto3.Session(region_name="us-east-1", **KEYS)
+    with FaultServer(JOB) as server:
+        for mode in ("once", "none"):
+            if not is_first:
+                bwp.uninstall()
+            with vcr.use_cassette(cassette, record_mode=mode) as recorded:
+                bwp.install()
+                told.append(run_job(session, server, change))
+    assert (told, recorded.play_count) == (TOLD, 4)
+
+
+@CHANGES
+@ORDERS
+def test_placebo_replays_a_change(change, is_first, tmp_path):
+    placebo = pytest.importorskip("placebo")
+    told = []
+    with FaultServer(JOB) as server:
+        for mode in ("record", "playback"):
+            if not is_first:
+                bwp.uninstall()
+            session = boto3.Session(region_name="us-east-1", **KEYS)
+            recorder = placebo.attach(session, str(tmp_path))
+            getattr(recorder, mode)()
+            bwp.install()
+            told.append(run_job(session, server, change))
+            recorder.stop()
+    assert told == TOLD

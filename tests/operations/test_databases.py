@@ -11,9 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy
 from case_tables import experiments, tabled
+from starlette.testclient import TestClient
 from stored_waits import SHARED, start, until  # beside this file
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.cli import main
+from boto_waiters_plus.operations.sql.tables import VERSION
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 
@@ -219,17 +223,37 @@ def set_version(url, version):
     engine.dispose()
 
 
+OTHER_SCHEMAS = pytest.mark.parametrize(
+    ("version", "needed"),
+    [
+        pytest.param(VERSION + 1, "install a newer boto-waiters-plus", id="newer"),
+        pytest.param(VERSION - 1, "use a new store, or install an older", id="older"),
+    ],
+)
+
+
 @SHARED
-@pytest.mark.parametrize(("version", "needed"), [(99, "a newer"), (0, "an older")])
-def test_another_schema_version_is_refused(open_store, store_url, version, needed):
+@OTHER_SCHEMAS
+def test_another_schema_version_is_refused(open_store, store_url, capsys, version, needed):
     open_store().list()
     set_version(store_url, version)
-    with pytest.raises(operations.StoreError, match=rf"version {version}.*install {needed}"):
+    reason = rf"(waits\.db|postgresql).*version {version}, this package knows {VERSION}: {needed}"
+    with pytest.raises(operations.StoreError, match=reason):
         open_store(store_url).list()
+    for words in (["list"], ["work", "--until-idle"]):
+        assert main(["operations", *words, "--store", store_url]) == 255
+        assert re.search(reason, capsys.readouterr().err)
+    app = operations.asgi(open_store(store_url), token="word")
+    web = TestClient(app, headers={"Authorization": "Bearer word"})
+    for path in ("/operations", "/operations:events"):
+        refused = web.get(path)
+        assert refused.status_code == 503
+        assert re.search(reason, refused.json()["detail"])
 
 
 @SHARED
-def test_an_open_store_notices_a_newer_schema(store, store_url, stream, creating):
+@OTHER_SCHEMAS
+def test_an_open_store_notices_another_schema(store, store_url, stream, creating, version, needed):
     held = start(store, stream(creating))
     errors = []
 
@@ -241,15 +265,21 @@ def test_an_open_store_notices_a_newer_schema(store, store_url, stream, creating
     worker = threading.Thread(target=work_on, daemon=True)
     worker.start()
     until(lambda: held.metadata["attempts"])
-    set_version(store_url, 99)
-    newer = r"(waits\.db|postgresql).*version 99.*install a newer"
-    with pytest.raises(operations.StoreError, match=newer):
+    set_version(store_url, version)
+    reason = rf"(waits\.db|postgresql).*version {version}.*{needed}"
+    with pytest.raises(operations.StoreError, match=reason):
         held.result(60)
     worker.join(60)
-    assert re.search(newer, str(errors[0]))
-    for refused in (lambda: start(store, stream(creating)), store.list):
-        with pytest.raises(operations.StoreError, match=newer):
+    assert re.search(reason, str(errors[0]))
+    client = stream({})
+    for refused in (
+        lambda: start(store, stream(creating)),
+        lambda: bwp.begin(client.delete_stream, max_wait=60, in_store=store, StreamName="orders"),
+        store.list,
+    ):
+        with pytest.raises(operations.StoreError, match=reason):
             refused()
+    assert client.answers.requests == []
 
 
 # --- URLs -----------------------------------------------------------------------------------------

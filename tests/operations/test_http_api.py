@@ -427,3 +427,17 @@ def test_events_show_changes(app, web, store, stream, virtual_time):
     first, second, third, fourth = events
     assert (json.loads(first), third, json.loads(fourth)) == ([], ": nothing new", [])
     assert [each["path"] for each in json.loads(second)] == paths
+
+
+def test_a_stream_ends_where_the_store_fails(app, store, virtual_time):
+    def changes():
+        yield False
+        store.close()
+        yield False
+        yield False
+
+    happens = changes()
+    app.state.is_closing = lambda: next(happens)
+    web = TestClient(app, headers=TOKEN)  # raises what a server would log
+    assert web.get("/operations:events").text == "data: []\n\n"
+    is_problem(web.get("/operations:events"), 503, "unavailable", "closed")

@@ -1,6 +1,7 @@
 """Stores in processes of their own: forks, signals, servers, and processes that are killed."""
 
 import contextlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -88,6 +89,23 @@ def test_a_pickled_operation_means_one_file(tmp_path, stream, monkeypatch):
         text = pickle.dumps(start(store, stream()))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert run(UNPICKLE, input=text, cwd="/", env=environment).stdout.strip() == b"False"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_operations_pass_between_started_processes(method, tmp_path):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip("no such start method here")
+    script = Path(__file__).with_name("started_processes.py")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, str(script), method, str(tmp_path / "waits.db")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_idle_worker_uses_no_cpu(working, stream):

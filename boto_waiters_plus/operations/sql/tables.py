@@ -160,8 +160,9 @@ def check_version(connection: sa.Connection) -> None:
     if not isinstance(version, int):
         raise StoreError("it has no schema version")
     if version != VERSION:
-        needed = "a newer" if version > VERSION else "an older"
+        needed = "install a newer boto-waiters-plus"
+        if version < VERSION:
+            needed = "use a new store, or install an older boto-waiters-plus to go on with this one"
         raise SchemaError(
-            f"its schema has version {version}, this package knows {VERSION}: install {needed} "
-            "boto-waiters-plus"
+            f"its schema has version {version}, this package knows {VERSION}: {needed}"
         )

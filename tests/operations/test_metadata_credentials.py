@@ -1,0 +1,124 @@
+"""A `begin` that outlives the credentials of its instance: a local metadata service."""
+
+import datetime as dt
+import json
+import logging
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+from faults.server import BEFORE_HEADERS, FaultServer, answer, hang, reset
+
+import boto_waiters_plus as bwp
+
+LIFETIME, FAILS_FROM, FAILS_TO, ENDED = 3600, 2000, 4500, 5000
+"""Seconds: how long credentials last, when they cannot be fetched, and when the job ends."""
+
+
+class Metadata:
+    """The metadata service of an instance, which gives other credentials each time.
+
+    Attributes:
+        trouble: what it does with each request instead; None: it answers.
+        later: the seconds that it is later than the real clock says.
+    """
+
+    def __init__(self):
+        self.trouble, self.later, self.given = None, lambda: 0, 0
+
+    def now(self):
+        return dt.datetime.now(dt.timezone.utc) + dt.timedelta(seconds=self.later())
+
+    def __call__(self, exchange):
+        path = exchange.request.split()[1]
+        if self.trouble is not None:
+            self.trouble(exchange)
+        elif not path.endswith(b"/security-credentials/role"):
+            answer(body=b"role" if exchange.method == "GET" else b"hidden-word")(exchange)
+        else:
+            self.given += 1
+            answer(body=self.keys(f"{self.now() + dt.timedelta(seconds=LIFETIME):%FT%TZ}"))(
+                exchange
+            )
+
+    def keys(self, expiration):
+        keys = {"AccessKeyId": f"KEY{self.given}", "SecretAccessKey": "hidden-word"}
+        return json.dumps({**keys, "Token": "hidden-word", "Expiration": expiration}).encode()
+
+
+@pytest.fixture
+def instance(monkeypatch):
+    """A client on an instance: its metadata service, and the keys that have signed requests."""
+    metadata, signed = Metadata(), []
+
+    def send(request, **_):
+        signed.append(str(request.headers["Authorization"]).split("Credential=")[1].split("/")[0])
+        state = "SUCCEEDED" if metadata.later() >= ENDED else "RUNNING"
+        run = {"Id": "jr_1", "JobName": "nightly", "JobRunState": state}
+        response = AWSResponse(request.url, 200, {}, None)
+        response._content = json.dumps({"JobRunId": "jr_1", "JobRun": run}).encode()
+        return response
+
+    with FaultServer([metadata]) as server:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
+        monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.url)
+        client = boto3.Session().client("glue")
+        client._request_signer._credentials._time_fetcher = metadata.now
+        client.meta.events.register("before-send", send)
+        yield SimpleNamespace(client=client, metadata=metadata, signed=signed)
+
+
+def begin(instance, **options):
+    return bwp.begin(instance.client.start_job_run, JobName="nightly", **options)
+
+
+TROUBLES = {
+    "none": None,
+    "down": reset,
+    "failing": answer(500, b"hidden-word"),
+    "no JSON": answer(body=b"<html>hidden-word</html>"),
+    "no text": answer(body=b"\xff"),
+    "no object": answer(body=b"null"),
+    "no time": answer(body=Metadata().keys("soon")),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES)
+def test_a_begun_wait_outlives_its_credentials(instance, virtual_time, caplog, trouble):
+    caplog.set_level(logging.DEBUG, "boto_waiters_plus")
+    instance.metadata.later = lambda: virtual_time.now
+    for when, change in ((FAILS_FROM, trouble), (FAILS_TO, None)):
+        virtual_time.call_at(
+            when, lambda change=change: setattr(instance.metadata, "trouble", change)
+        )
+    events = []
+    operation = begin(instance, max_wait=9000, on_attempt=events.append, delay_pace=lambda _: 250)
+    outcome = operation.result(60)
+    assert outcome.basis == "identity"
+    assert sorted({*instance.signed}) == ["KEY1", "KEY2"]
+    assert instance.signed == sorted(instance.signed)
+    assert (trouble is None) == (outcome.attempts == len(instance.signed) - 1)
+    texts = [caplog.text, repr(outcome), str(outcome.timeline), str(operation.to_json())]
+    assert not any(
+        word in text for text in [*texts, str(events)] for word in ("hidden-word", "KEY")
+    )
+
+
+@pytest.mark.parametrize(
+    "trouble", [answer(body=b"null"), hang(BEFORE_HEADERS)], ids=["null", "hung"]
+)
+def test_max_wait_holds_without_credentials(instance, trouble):
+    metadata = instance.metadata
+    metadata.later = lambda: LIFETIME - 60 if metadata.trouble else 0
+    quick = {"min_delay": 0.01, "max_delay": 0.02}
+    operation = begin(
+        instance, max_wait=0.7, on_attempt=lambda _: setattr(metadata, "trouble", trouble), **quick
+    )
+    error = operation.exception(60)
+    assert type(error) is bwp.WaiterTimeoutError
+    assert error.attempts > len(instance.signed) - 1 > 0
+    assert error.elapsed < 5
+    assert "KEY" not in str(error)
