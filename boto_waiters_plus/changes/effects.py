@@ -198,6 +198,8 @@ class EffectOfCall:
         own = WaitOptions(
             settle_for=self.trait.settle_for or None,
             missing_ok_for=self.trait.missing_ok_for or None,
+            # The service has answered: the call.
+            retry_transient=True,
         )
         return given.merged_over(settings.defaults).merged_over(own)
 

@@ -20,7 +20,7 @@ from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .background_wait import background_wait
-from .operation import Operation, path_of
+from .operation import Operation, load_operation, path_of
 from .representation import (
     cancelled_json,
     error_json,
@@ -102,7 +102,7 @@ class MemoryOperation(Operation):
         return operation_json({**row, "next_attempt": None, **self._end_json()})
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        return get, (self.path,)
+        return load_operation, (get, (self.path,))
 
     def _end_json(self) -> dict[str, Any]:
         try:

@@ -223,6 +223,35 @@ class Operation(Future[WaiterOutcome[Any]]):
             wait([self], None if timeout is None else timeout - grace)
 
 
+class MissingOperation(Operation):
+    """A pickled operation that is not found where it was loaded; its result is the reason.
+
+    Loading raises nothing: a pool of processes would break, or wait for ever.
+    """
+
+    def __init__(
+        self, error: Exception, find: Callable[..., Operation], arguments: tuple[Any, ...]
+    ) -> None:
+        super().__init__(arguments[-1])
+        self._error, self._finder = error, (find, arguments)
+        self.end(error)
+
+    def to_json(self) -> dict[str, Any]:
+        raise self._error
+
+    def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
+        return load_operation, self._finder
+
+
+def load_operation(find: Callable[..., Operation], arguments: tuple[Any, ...]) -> Operation:
+    """Return a pickled operation; `find` looks it up, and takes its path last."""
+    try:
+        return find(*arguments)
+    # Whatever it is, such as a store that does not answer.
+    except Exception as error:
+        return MissingOperation(error, find, arguments)
+
+
 def id_of(path: str) -> str:
     """Return the id of the operation of a path."""
     return path.partition("/")[2]

@@ -28,7 +28,15 @@ from .begun_rows import answered_call, begun_of, owing, stop_of, stop_stored, st
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .error_codes import OperationError, SchemaError, StoreError, problem, unreadable
-from .operation import CANCELLED_DETAIL, COLLECTION, UNDRIVEN_GRACE, Operation, id_of, path_of
+from .operation import (
+    CANCELLED_DETAIL,
+    COLLECTION,
+    UNDRIVEN_GRACE,
+    Operation,
+    id_of,
+    load_operation,
+    path_of,
+)
 from .representation import result_of, row_json
 from .sealing import Seal, json_text
 from .wait_ends import end_overdue, is_overdue
@@ -191,7 +199,7 @@ class StoredOperation(Operation):
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         find, arguments = self._store.finder()
-        return find, (*arguments, self.path)
+        return load_operation, (find, (*arguments, self.path))
 
     def end_as(self, row: Row | None) -> None:
         """End as the row says; None: the row is gone."""

@@ -12,6 +12,7 @@ import pytest
 
 from boto_waiters_plus.operations import StoreError
 from boto_waiters_plus.operations.backend import (
+    ENDED,
     MOMENTS,
     UNDRIVEN,
     KeyInUseError,
@@ -29,6 +30,7 @@ def wait_row(number, **values):
     """A row as `NewRows` makes it."""
     row = dict.fromkeys(("ended", "region", "profile", "exclusive_key", "request", "state_seen"))
     row |= dict.fromkeys(("next_attempt", "lease", "worker", "last_error", "response", "error"))
+    row["owes"] = None
     row |= {"id": f"{number:032x}", "state": "open", "label": "a label", "service": "s3"}
     row |= {"waiter": "BucketExists", "digest": "d1", "kind": "k1", "endpoint": "http://here"}
     row |= {"client_settings": "{}", "parameters": "{}", "policy": "{}", "machine": "{}"}
@@ -334,6 +336,24 @@ class BackendContract:
         assert cancel(backend, 2)
         assert not end(backend, lease, 2)
         assert [*backend.lost(lease, ids(2))] == ids(2)
+
+    def test_what_ended_is_claimed_while_it_owes(self, backend, clock):
+        add(backend, 1, 2, 3)
+        first, second = (backend.acquire(name, 30) for name in ("a", "b"))
+        for number in (2, 3):
+            cancel(backend, number, owes=60.0)
+        assert claim(backend, first, without=ids(3)) == ids(1, 2)
+        assert [row["lease"] for row in backend.claim(first, 30, 10)[0]] == [first, None]
+        assert claim(backend, second) == []
+        assert claim(backend, first, most=0) == ids(2, 3)
+        assert not write(backend, first, 2, owes=None)
+        assert write(backend, ENDED, 2, owes=None)
+        assert not write(backend, ENDED, 1, owes=9.0)
+        clock.now += 31
+        assert claim(backend, second, most=0) == ids(3)
+        clock.now += 31
+        assert claim(backend, second, most=0) == []
+        assert get(backend, 3)["state"] == "cancelled"
 
     def test_a_wait_is_undriven_unless_its_lease_lives(self, backend, clock):
         add(backend, 1)

@@ -4,7 +4,6 @@ Arguments: a start method, and the path of a store. Open operations are left on 
 """
 
 import multiprocessing
-import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
@@ -54,8 +53,8 @@ def result_of(operation):
     return operation.result(30)
 
 
-def result_of_pickled(text):
-    return pickle.loads(text).result(30)
+def returned(operation):
+    return operation
 
 
 def main(method, path):
@@ -83,9 +82,10 @@ def main(method, path):
         assert result.result(60).basis == begun.result(60).basis == "identity"
         assert begun.call.response["JobRunId"] == "jr_1"
 
-        error = pool.submit(result_of_pickled, pickle.dumps(in_memory)).exception(60)
+        error = pool.submit(result_of, in_memory).exception(60)
         assert isinstance(error, LookupError)
         assert "start it with in_store=" in str(error)
+        assert pool.submit(returned, in_memory).result(60) is in_memory
         LEFT_OPEN.extend((in_memory, pool.submit(begin_in, path).result(60)))
 
 

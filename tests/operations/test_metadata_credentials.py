@@ -107,6 +107,21 @@ def test_a_begun_wait_outlives_its_credentials(instance, virtual_time, caplog, t
     )
 
 
+def test_a_refresh_may_fail_before_the_first_poll(instance, virtual_time):
+    """The service has answered: the call."""
+    metadata, signed = instance.metadata, instance.signed
+    metadata.later = lambda: virtual_time.now + (LIFETIME - 60 if signed else 0)
+    fails, works = (
+        lambda **_: setattr(metadata, "trouble", TROUBLES["no object"]),
+        lambda: setattr(metadata, "trouble", None),
+    )
+    instance.client.meta.events.register("after-call.glue.StartJobRun", fails)
+    virtual_time.call_at(500, works)
+    operation = begin(instance, max_wait=9000, delay_pace=lambda _: 250)
+    assert operation.result(60).basis == "identity"
+    assert operation.result(0).attempts > len(signed) - 1
+
+
 @pytest.mark.parametrize(
     "trouble", [answer(body=b"null"), hang(BEFORE_HEADERS)], ids=["null", "hung"]
 )
