@@ -12,7 +12,6 @@ import contextvars
 import logging
 import threading
 import weakref
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -52,19 +51,15 @@ STOP_TIME: Final = 5.0
 MOST_STOPS: Final = 32
 """Operations that are stopped at once in one process, or in one event loop."""
 
-_ONE_POLL: Final = WaitOptions(
-    max_attempts=1,
-    call_in_thread=True,
-    initial_delay=0,
-    success_count=1,
-    success_for=0,
-    missing_ok_for=0,
-    settle_for=0,
-    retry_errors_for={},
-    retry_transient=False,
-    explain_failure=False,
-    delay_history=False,
-)
+_ONE_POLL_OPTIONS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("initial_delay", "success_for", "missing_ok_for", "settle_for"), 0),
+    **dict.fromkeys(("retry_transient", "explain_failure", "delay_history"), False),
+    "max_attempts": 1,
+    "success_count": 1,
+    "retry_errors_for": {},
+    "call_in_thread": True,
+}
+_ONE_POLL: Final = WaitOptions(**_ONE_POLL_OPTIONS)
 
 StopState = Literal["made", "refused", "owed", "not made"]
 
@@ -109,12 +104,6 @@ class StopsAfter(NamedTuple):
         return (self.timeout and is_timeout) or (self.cancel and is_cancel)
 
 
-def end_was_seen(end: WaiterOutcome[Any] | BaseException | None) -> bool:
-    """Whether a wait ended because what it waited for did."""
-    is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
-    return is_failure or isinstance(end, WaiterOutcome)
-
-
 def told(error: ErrorT, stop: Stop) -> ErrorT:
     """Return an error that tells what became of a stop, too."""
     with_stop = error.extended(f"; {stop.text}.", type(error))
@@ -125,8 +114,13 @@ def told(error: ErrorT, stop: Stop) -> ErrorT:
 # --- the calls ---------------------------------------------------------------------------------
 
 
-async def requested(answered: AnsweredCall, drive: Drive) -> Any:
+async def requested(answered: AnsweredCall, end: Any, drive: Drive) -> Any:
     """Make the calls that stop what was begun, without a time bound, for a caller of `stop`.
+
+    Args:
+        answered: the call.
+        end: how the wait ended; None: it has not ended.
+        drive: does the steps.
 
     Returns:
         The response; a list of several, in the order of what they stop; None: it has ended.
@@ -135,18 +129,12 @@ async def requested(answered: AnsweredCall, drive: Drive) -> Any:
         NotImplementedError: nothing is known that stops it.
         Exception: the first refusal, after all calls.
     """
-    responses = None
-    if not await _has_ended(answered, drive):
-        responses = await _called(answered, drive, None)
-    if responses is None:
-        log_end(answered.effect.mutation.name)
+    is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
+    if is_failure or isinstance(end, WaiterOutcome) or await _has_ended(answered, drive):
+        logger.info("%s: nothing is stopped: it has ended", answered.effect.mutation.name)
         return None
+    responses = await _called(answered, drive, None)
     return responses[0] if len(responses) == 1 else responses
-
-
-def log_end(operation: str) -> None:
-    """Log that there is nothing to stop."""
-    logger.info("%s: nothing is stopped, because it has ended", operation)
 
 
 async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
@@ -279,15 +267,6 @@ def _words(error: Exception) -> str:
     return f"{facts.code}: {cut(message).rstrip('. ')}" if message else facts.text
 
 
-class _Planned(NamedTuple):
-    """A stop that waits for a place."""
-
-    until: float
-    operation: str
-    run: Callable[[Stop | None], object]
-    """Makes it and tells what became of it; given a `Stop`, tells that instead."""
-
-
 class StopThreads:
     """Makes stops side by side, each in a thread, `MOST_STOPS` of them at once.
 
@@ -299,10 +278,7 @@ class StopThreads:
         after_fork(self._renew)
 
     def _renew(self) -> None:
-        self._changed = threading.Condition()
-        self._planned: deque[_Planned] = deque()
-        self._running = 0
-        self._thread: threading.Thread | None = None
+        self._places = threading.Semaphore(MOST_STOPS)
 
     def add(self, operation: str, make: Callable[[], Stop], then: Callable[[Stop], object]) -> None:
         """Make a stop as soon as there is a place.
@@ -312,52 +288,22 @@ class StopThreads:
             make: makes it.
             then: takes what became of it, in another thread.
         """
-        context, hold = contextvars.copy_context(), current_time().hold()
+        context, hold, places = contextvars.copy_context(), current_time().hold(), self._places
         # Virtual time stands still until it was made.
         context.run(hold.__enter__)
 
-        def run(stop: Stop | None) -> None:
+        def stop() -> None:
             with contextlib.ExitStack() as stack:
                 stack.push(hold)
-                then(make() if stop is None else stop)
-
-        until = monotonic() + STOP_TIME
-        planned = _Planned(until, operation, lambda stop: context.run(run, stop))
-        with self._changed:
-            self._planned.append(planned)
-            self._changed.notify()
-            if self._thread is None:
-                self._thread = start_thread(self._give_places, "stops")
-            if self._thread is not None:
-                return
-            self._planned.remove(planned)
-        planned.run(Stop(operation, "not made", "no thread could be started"))
-
-    def _give_places(self) -> None:
-        while True:
-            with self._changed:
-                if not self._planned:
-                    self._thread = None
+                if not places.acquire(timeout=STOP_TIME):
+                    then(_too_many(operation))
                     return
-                until, operation, run = self._planned[0]
-                left = until - monotonic()
-                if left > 0 and self._running >= MOST_STOPS:
-                    self._changed.wait(left)
-                    continue
-                self._planned.popleft()
-                self._running += 1
-            # That it is too late is told in a thread, too: it may be written to a database.
-            make = partial(self._make, run, _too_many(operation) if left <= 0 else None)
-            if start_thread(make, "stop") is None:
-                make()
+                stack.callback(places.release)
+                then(make())
 
-    def _make(self, run: Callable[[Stop | None], object], stop: Stop | None) -> None:
-        try:
-            run(stop)
-        finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify()
+        if start_thread(lambda: context.run(stop), "stop") is None:
+            context.run(hold.__exit__, None, None, None)
+            then(Stop(operation, "not made", "no thread could be started"))
 
 
 STOPS: Final = StopThreads()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,23 +12,13 @@ from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
 from ..calls.client_kind import is_async
 from ..calls.clock import current_time
+from ..changes import stops
 from ..changes.call import make_awaited, run_blocking
 from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.call_target import called_operation
 from ..changes.effects import AnsweredCall, Effect, chosen_effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
-from ..changes.stops import (
-    STOP_TIME,
-    STOPS,
-    Stop,
-    StopsAfter,
-    end_was_seen,
-    log_end,
-    requested,
-    stop_in_time,
-    stop_in_time_async,
-    told,
-)
+from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
 from ..changes.stored_calls import run_blocked, run_in_task
 from ..common.arguments import flag, with_methods
 from ..exceptions import WaiterError, WaiterTimeoutError
@@ -51,7 +41,7 @@ from .begun_rows import (
 from .error_codes import StoreError
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
-from .operation import path_of
+from .operation import Operation, path_of
 from .stored_wait import NewRows, RowCall
 from .wait_ends import end_of, ended
 from .wait_pool import WaitPool
@@ -87,11 +77,10 @@ class BegunOperation(MemoryOperation):
         pool: WaitPool,
         answered: AnsweredCall,
         call: CallOutcome,
-        *,
-        stops: StopsAfter,
+        when: StopsAfter,
     ) -> None:
         self.call = call
-        self._answered, self._stops, self._stops_on_cancel = answered, stops, stops.cancel
+        self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
         self.effect: Effect = answered.effect.effect
         super().__init__(wait, pool)
 
@@ -110,27 +99,25 @@ class BegunOperation(MemoryOperation):
             ClientError: the service refused, the first of several.
             WaiterError: the poll before it got no answer.
         """
-        if end_was_seen(self._ended_as()):
-            return log_end(self._answered.effect.mutation.name)
-        return run_blocked(partial(requested, self._answered))
+        return run_blocked(partial(stops.requested, self._answered, self._ended_as()))
 
     def _cancel_wait(self) -> bool:
         self._is_being_cancelled = self._stops_on_cancel and self._task is not None
         return super()._cancel_wait()
 
     def _conclude(self, result: End) -> None:
+        end = partial(self._end_after, result)
         if self._stops.includes(result):
-            make, then = partial(stop_in_time, self._answered), partial(self._end_after, result)
-            STOPS.add(self.effect.stop or "", make, then)
+            STOPS.add(self.effect.stop or "", partial(stops.stop_in_time, self._answered), end)
         else:
-            self._end_after(result, None)
+            end(None)
 
     def _end_after(self, result: End, stop: Stop | None) -> None:
         """End as the wait did, after what was begun was stopped."""
         self._stop_made = stop
         if isinstance(result, WaiterError):
             result.call = self.call
-            result = result if stop is None else told(result, stop)
+            result = result if stop is None else stops.told(result, stop)
         self.end(None if self._is_being_cancelled else result)
 
 
@@ -147,9 +134,7 @@ class AwaitedOperation(BegunOperation):
         self._pool.on_break(self.end, self._stop_before_cancel)
 
     async def stop(self) -> Any:
-        if end_was_seen(self._ended_as()):
-            return log_end(self._answered.effect.mutation.name)
-        return await run_in_task(partial(requested, self._answered))
+        return await run_in_task(partial(stops.requested, self._answered, self._ended_as()))
 
     def _wait_for_end(self, timeout: float | None) -> None:
         if not self.done() and self._pool.is_here and timeout != 0:
@@ -168,13 +153,13 @@ class AwaitedOperation(BegunOperation):
         # The time-out is what the caller is told, whatever comes of the stop, and of its loop.
         try:
             if self._stops.includes(result):
-                stop = await stop_in_time_async(self._answered)
+                stop = await stops.stop_in_time_async(self._answered)
         finally:
             self._end_after(result, stop)
 
     async def _stop_before_cancel(self) -> None:
         if self._stops_on_cancel and not self.done():
-            self._stop_made = await stop_in_time_async(self._answered)
+            self._stop_made = await stops.stop_in_time_async(self._answered)
 
 
 class _Beginning:
@@ -228,29 +213,18 @@ class _Beginning:
             error.call = call  # type: ignore[attr-defined]
             raise
         if is_async(type(self.client)):
-            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, stops=self.stops))
-        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, stops=self.stops))
+            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, self.stops))
+        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, self.stops))
 
     def stop(self, call: CallOutcome) -> Stop:
         """Stop what was begun by a call after which there is no wait."""
-        return stop_in_time(self._answered(call))
+        return stops.stop_in_time(self._answered(call))
 
     async def stop_awaited(self, call: CallOutcome) -> Stop:
         """As `stop`, as part of the calling task."""
         if is_async(type(self.client)):
-            return await stop_in_time_async(self._answered(call))
+            return await stops.stop_in_time_async(self._answered(call))
         return await asyncio.to_thread(self.stop, call)
-
-    async def called(self) -> CallOutcome:
-        """Make the call as part of the calling task; if that is cancelled, stop what it begins."""
-        made = asyncio.ensure_future(make_awaited(self.prepared))
-        try:
-            return await asyncio.shield(made)
-        except asyncio.CancelledError:
-            # Its answer names what is to be stopped.
-            if (call := await _finished(made)) is not None:
-                await self.stop_awaited(call)
-            raise
 
     def _answered(self, call: CallOutcome) -> AnsweredCall:
         return self._effect.answered(self.prepared.parameters, call.response)
@@ -299,11 +273,11 @@ class _Beginning:
             end |= {**owing(row, begun, store.seal, is_driven=True), "lease": lease.number}
             with contextlib.suppress(StoreError):
                 store.backend.write(lease.number, [end])
-            stop = stop_in_time(stored_answer(client, begun))
+            stop = stops.stop_in_time(stored_answer(client, begun))
             with contextlib.suppress(StoreError):
                 kept = with_stop_kept(row, stop, store.seal)
                 store.backend.write(ENDED, [{"id": row["id"], **kept}])
-            raise told(error, stop) from None
+            raise stops.told(error, stop) from None
         finally:
             lease.end()
         made = store.operation(store.row(path_of(row)))
@@ -387,7 +361,7 @@ def begin(
     except WaiterTimeoutError as error:
         if not stop_on_timeout:
             raise
-        raise told(error, beginning.stop(call)) from None
+        raise stops.told(error, beginning.stop(call)) from None
 
 
 async def begin_async(
@@ -412,25 +386,16 @@ async def begin_async(
         propagation_wait, keywords: as for `begin`. With `in_store` the end of the task does not end
             the call.
     """
-    stops = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
+    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     if in_store is not None:
-        keywords |= {**stops, "then_wait": then_wait, "in_store": in_store}
+        keywords |= {**asked, "then_wait": then_wait, "in_store": in_store}
         keywords |= {"propagation_wait": propagation_wait}
-        made = asyncio.ensure_future(
-            asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
-        )
-        try:
-            return await asyncio.shield(made)
-        except asyncio.CancelledError:
-            if stop_on_cancel and (stored := await _finished(made)) is not None:
-                await asyncio.to_thread(stored.cancel)
-            raise
-    beginning = _Beginning(client_method, max_wait, then_wait, stops, propagation_wait, keywords)
+        stored = asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
+        return await _awaited(stored, _cancel if stop_on_cancel else None)
+    beginning = _Beginning(client_method, max_wait, then_wait, asked, propagation_wait, keywords)
     try:
-        if stop_on_cancel:
-            call = await beginning.called()
-        else:
-            call = await make_awaited(beginning.prepared)
+        made = make_awaited(beginning.prepared)
+        call = await _awaited(made, beginning.stop_awaited if stop_on_cancel else None)
     except CallOnceError as error:
         raise _as_boto3(error) from None
     try:
@@ -438,16 +403,32 @@ async def begin_async(
     except WaiterTimeoutError as error:
         if not stop_on_timeout:
             raise
-        raise told(error, await beginning.stop_awaited(call)) from None
-    # Its task has to begin before it can be cancelled.
-    await asyncio.sleep(0)
+        raise stops.told(error, await beginning.stop_awaited(call)) from None
+    if stop_on_cancel:
+        # The task that drives it has to begin before it can be cancelled.
+        await _awaited(asyncio.sleep(0, operation), _cancel)
     return operation
 
 
-async def _finished(made: asyncio.Future[T]) -> T | None:
-    """Return what a task returns in `STOP_TIME`, after that of the caller was cancelled."""
-    await asyncio.wait([made], timeout=STOP_TIME)
-    return None if made.cancel() or made.exception() is not None else made.result()
+async def _cancel(operation: Operation) -> None:
+    await asyncio.to_thread(operation.cancel)
+
+
+async def _awaited(
+    work: Coroutine[Any, Any, T], undo: Callable[[T], Awaitable[object]] | None
+) -> T:
+    """Await something; if the calling task is cancelled, wait for its end, and undo it."""
+    if undo is None:
+        return await work
+    made = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(made)
+    except asyncio.CancelledError:
+        # The answer of a call names what is to be stopped. Another cancellation gives that up.
+        await asyncio.wait([made], timeout=STOP_TIME)
+        if not made.cancel() and made.exception() is None:
+            await undo(made.result())
+        raise
 
 
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..batch.callbacks import CallbackThread
 from ..changes.effects import Effect
 from ..changes.prepared_call import CallOutcome
-from ..changes.stops import STOPS, Stop, end_was_seen, log_end, requested, told
+from ..changes.stops import STOPS, Stop, requested, told
 from ..changes.stored_calls import run_blocked
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
@@ -156,10 +156,9 @@ class StoredOperation(Operation):
         row, begun = self._latest_row(), self._begun()
         if begun is None or not begun["answer"] or begun["trait"]["stop"] is None:
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
-        if row["state"] != OPEN and end_was_seen(result_of(row, self._store.seal)):
-            return log_end(begun["operation"])
+        end = None if row["state"] == OPEN else result_of(row, self._store.seal)
         client = self.client or ClientDescription.of_row(row).make()
-        return run_blocked(partial(requested, stored_answer(client, begun)))
+        return run_blocked(partial(requested, stored_answer(client, begun), end))
 
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells

@@ -247,7 +247,7 @@ def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
 
 
 def test_without_a_place_no_stop_is_made(service, hang, monkeypatch):
-    monkeypatch.setattr(stops, "MOST_STOPS", 1)
+    monkeypatch.setattr(stops.STOPS, "_places", threading.Semaphore(1))
     made = service()
     made.stopping = hang
     first = begin(made, stop_on_timeout=True, max_attempts=1)
