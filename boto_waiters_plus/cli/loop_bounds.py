@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from .source_names import LoopSource, names_in
+from .source_names import LoopSource, names_in, source, spend, walk
 
 _CLOCKS: Final = ("time", "monotonic", "perf_counter", "now", "utcnow")
 _OF_RETRIES: Final = {
@@ -27,13 +27,13 @@ def loop_bounds(loop: LoopSource) -> tuple[str | None, str | None]:
 
     A bound is what the loop compares with a clock, or the number of its passes times the delay.
     """
-    sleeps = {ast.unparse(each): each for call in loop.sleeps for each in call.args[:1]}
+    sleeps = {source(each): each for call in loop.sleeps for each in call.args[:1]}
     found = dict(zip(["delay"], sleeps.values(), strict=False)) if len(sleeps) == 1 else {}
     found |= dict(pair for each in loop.retries for pair in _of_retry(loop, each))
     match loop.node:
         case ast.For(iter=ast.Call(args=[*_, last])) if not loop.retries:
             found["count"] = last
-    found |= dict(_of_tests(loop, ast.unparse(found["delay"]) if "delay" in found else None))
+    found |= dict(_of_tests(loop, source(found["delay"]) if "delay" in found else None))
     fixed = {name: each for name, each in found.items() if not loop.assigned & names_in(each)}
     delay, time = fixed.get("delay"), fixed.get("time")
     if time is None and delay is not None and "count" in fixed:
@@ -44,7 +44,7 @@ def loop_bounds(loop: LoopSource) -> tuple[str | None, str | None]:
 def _of_retry(loop: LoopSource, retry: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Yield what a decorator is told."""
     is_milliseconds = loop.names.origin(retry).startswith("retrying.")
-    for node in ast.walk(retry):
+    for node in walk(retry):
         match node:
             case (
                 ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[value])
@@ -59,7 +59,7 @@ def _of_retry(loop: LoopSource, retry: ast.expr) -> Iterator[tuple[str, ast.expr
 def _of_tests(loop: LoopSource, delay: str | None) -> Iterator[tuple[str, ast.expr]]:
     """Yield the bounds that tests of the loop have."""
     tests = [each.test for each in (loop.node, *loop.own) if isinstance(each, ast.If | ast.While)]
-    for node in (each for test in tests for each in ast.walk(test)):
+    for node in (each for test in tests for each in walk(test)):
         match node:
             case ast.Compare(left=left, comparators=[right]):
                 for quantity, limit in ((left, right), (right, left)):
@@ -74,10 +74,11 @@ def _limit(
     grown = [quantity]
     if isinstance(quantity, ast.Name) and quantity.id in loop.assigned:
         grown += loop.names.values(quantity)
+        spend(len(loop.own))
         for node in loop.own:
             match node:
                 case ast.AugAssign(target=ast.Name(id=quantity.id), op=ast.Add(), value=step):
-                    kind = {"1": "count", delay: "time"}.get(ast.unparse(step))
+                    kind = {"1": "count", delay: "time"}.get(source(step))
                     yield from [(kind, limit)] if kind is not None else []
     for each in grown:
         if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) and _has_clock(loop, each):
@@ -90,10 +91,10 @@ def _limit(
 
 def _has_clock(loop: LoopSource, node: ast.expr) -> bool:
     """Return whether an expression reads a clock, or has a name that is bound to such a reading."""
-    nodes = list(ast.walk(node))
+    nodes = list(walk(node))
     names = [each for each in nodes if isinstance(each, ast.Name) and each.id in loop.assigned]
     values = [value for each in names for value in loop.names.values(each)]
-    nodes += [each for value in values if isinstance(value, ast.Call) for each in ast.walk(value)]
+    nodes += [each for value in values if isinstance(value, ast.Call) for each in walk(value)]
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     return any(loop.names.origin(each).rpartition(".")[2] in _CLOCKS for each in calls)
 
@@ -103,7 +104,7 @@ def _source(node: ast.expr | None) -> str | None:
     value = None if node is None else _number(node)
     if value is not None:
         return f"{value:g}"
-    return None if node is None else ast.unparse(node)
+    return None if node is None else source(node)
 
 
 def _number(node: ast.expr) -> float | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from .source_names import Function, LoopSource, inside, names_in, returned
+from .source_names import Function, LoopSource, inside, names_in, returned, source, spend, walk
 
 Effect = Literal["leave", "stay", "raise"]
 """The loop ends well, it goes on, or it ends badly."""
@@ -52,7 +52,7 @@ class EffectReader:
             self._read_block(node)
         if isinstance(self._loop.node, ast.While):
             self._read_test(self._loop.node.test, "stay", "leave")
-        for node in (each for retry in self._loop.retries for each in ast.walk(retry)):
+        for node in (each for retry in self._loop.retries for each in walk(retry)):
             if isinstance(node, ast.Lambda):
                 self._read_test(node.body, "stay", "leave")
         is_told = not self._is_conditional and not self._open & self._compared
@@ -77,7 +77,7 @@ class EffectReader:
                     self._is_conditional |= any(isinstance(e, ast.Break | ast.Return) for e in ends)
             case ast.Match(cases=cases):
                 for case in cases:
-                    values = [e for e in ast.walk(case.pattern) if isinstance(e, ast.MatchValue)]
+                    values = [e for e in walk(case.pattern) if isinstance(e, ast.MatchValue)]
                     for each in values:
                         self._note(self._names.texts(each.value), self._effect(case.body))
             case ast.Try(body=body, handlers=handlers, orelse=orelse):
@@ -103,6 +103,7 @@ class EffectReader:
             is_plain: whether it stands in the whole test as it is; false for its negation.
         """
         inner: Iterable[tuple[ast.expr, bool]] = ()
+        spend(1)
         match test:
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 yield from self._of_compare(left, op, right, is_plain=is_plain)
@@ -137,21 +138,22 @@ class EffectReader:
         is_negative = isinstance(op, ast.NotEq | ast.NotIn)
         if is_negative or isinstance(op, ast.Eq | ast.In):
             if texts:
-                self._compared.add(ast.unparse(left))
+                self._compared.add(source(left))
             elif self._leaves_if is not None:
-                self._open.add(ast.unparse(left))
+                self._open.add(source(left))
             yield from ((text, is_plain is not is_negative) for text in texts)
 
     def _is_mixed(self, values: Sequence[ast.expr]) -> bool:
         """Return whether tests are about a state and about something else."""
-        nodes = [each for value in values for each in ast.walk(value)]
+        nodes = [each for value in values for each in walk(value)]
         compares = [each for each in nodes if isinstance(each, ast.Compare)]
         told = [each for each in compares if self._names.texts(each.comparators[0])]
-        several = len({ast.unparse(each.left) for each in told}) > 1
+        several = len({source(each.left) for each in told}) > 1
         return several or (bool(told) and any(map(_is_measure, values)))
 
     def _effect(self, block: Sequence[ast.stmt]) -> Effect | None:
         """Return what a block does to the loop; None if it only goes on to what follows."""
+        spend(1)
         match block[-1:]:
             case [ast.Raise()]:
                 # A decorator calls the function again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from botocore import xform_name
@@ -31,9 +31,13 @@ from ..service.state_member import state_members
 from .loop_effects import ANSWERED, Effect
 from .polling_loops import PollingLoop, ReadCall
 from .service_lookup import client_name, service_names, squashed, waiters_of
+from .source_names import spend
 
 _SUCCESS = AcceptorState.SUCCESS
 _MISSING = re.compile(r"notfound|nosuch|notexist")
+_MOST_SERVICES = 20
+_STEPS_OF_MODEL = 30_000
+"""What it takes to load the model and the waiters of a service."""
 
 
 class Replacement(NamedTuple):
@@ -46,8 +50,14 @@ class Replacement(NamedTuple):
     """The line to write; None if no waiter is known for certain."""
 
 
-def replacement(loop: PollingLoop) -> Replacement | None:
-    """Return what takes the place of a loop; None if it calls no read operation of AWS."""
+def replacements(loops: Sequence[PollingLoop]) -> list[Replacement | None]:
+    """Return what takes the place of each loop of a file; None if it polls nothing of AWS."""
+    services = frozenset().union(*(_services(call) for loop in loops for call in loop.calls))
+    spend(_STEPS_OF_MODEL * len(services))
+    return [_replacement(loop) for loop in loops]
+
+
+def _replacement(loop: PollingLoop) -> Replacement | None:
     found = [each for each in (_of_call(loop, call) for call in loop.calls) if each is not None]
     polled = [each for each in found if each.line is not None]
     lines = {each.operation: each.line for each in polled}
@@ -59,13 +69,13 @@ def replacement(loop: PollingLoop) -> Replacement | None:
 
 
 def _of_call(loop: PollingLoop, call: ReadCall) -> Replacement | None:
-    known = call.services & service_names()
+    known = _services(call)
     if loop.waiter is not None:
         name = xform_name(loop.waiter)
         line = None if call.is_of_items else _line(loop, call, f"{call.client}.wait_until_{name}(")
         return Replacement(next(iter(known), None), None, name, line)
-    if not call.services:
-        known = _services_by_method().get(squashed(call.method), frozenset())
+    if not known and squashed(call.method) in _services_by_method():
+        return Replacement()
     found = [each for service in known if (each := _operation(service, call)) is not None]
     if len(found) != 1:
         return Replacement() if found else None
@@ -73,6 +83,14 @@ def _of_call(loop: PollingLoop, call: ReadCall) -> Replacement | None:
     waiter, start = (None, None) if call.is_of_items else _start(operation, loop, call)
     line = None if start is None else _line(loop, call, start)
     return Replacement(operation.service_model.service_name, operation.name, waiter, line)
+
+
+def _services(call: ReadCall) -> frozenset[str]:
+    """Return the services that a call may be of; none if they are too many to tell it from them."""
+    if call.services:
+        return call.services & _service_names()
+    known = _services_by_method().get(squashed(call.method), frozenset())
+    return known if len(known) <= _MOST_SERVICES else frozenset()
 
 
 def _line(loop: PollingLoop, call: ReadCall, start: str) -> str:
@@ -86,6 +104,7 @@ def _start(
     operation: OperationModel, loop: PollingLoop, call: ReadCall
 ) -> tuple[str | None, str | None]:
     """Return the waiter for what ends the loop well, and how a call of it begins."""
+    spend(500 + sum(200 + 2 * len(str(text)) for text in loop.effects))
     known_waiters = _waiters(operation.service_model.service_name)
     waiters = [each for each in known_waiters if each.operation == operation.name]
     states = _states(operation)
@@ -193,6 +212,7 @@ def _key(text: str | bool) -> str:  # noqa: FBT001 - a text, or `ANSWERED`
 
 
 _waiters = functools.cache(waiters_of)
+_service_names = functools.cache(service_names)
 
 
 @functools.cache

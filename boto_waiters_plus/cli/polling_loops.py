@@ -15,7 +15,17 @@ from typing import Final, NamedTuple, cast
 from ..definitions.operation_names import READS, verb_of
 from .loop_bounds import loop_bounds
 from .loop_effects import EffectReader, Effects
-from .source_names import Function, Loop, LoopSource, SourceNames, inside, names_in
+from .source_names import (
+    Function,
+    Loop,
+    LoopSource,
+    SourceNames,
+    inside,
+    names_in,
+    source,
+    spend,
+    walk,
+)
 
 Arguments = Mapping[str, ast.expr]
 """What the parameters of a function stand for."""
@@ -62,7 +72,8 @@ def polling_loops(tree: ast.Module) -> list[PollingLoop]:
     """Return the loops of a file that sleep and call what may be a read operation."""
     names = SourceNames(tree)
     loops = [each for each in names.scopes if isinstance(each, Function | Loop)]
-    found = (_polling_loop(LoopSource(names, each)) for each in loops)
+    repeated = (each for each in loops if isinstance(each, Loop) or names.retries(each))
+    found = (_polling_loop(LoopSource(names, each)) for each in repeated)
     return [each for each in found if each is not None]
 
 
@@ -110,7 +121,7 @@ def _calls(
 ) -> Iterator[ReadCall]:
     """Yield the calls that may be read operations, also those in functions of the file."""
     nodes = list(nodes)
-    awaited = [each.value for each in nodes if isinstance(each, ast.Await)]
+    awaited = {each.value for each in nodes if isinstance(each, ast.Await)}
     for node in nodes:
         function = loop.names.called(node)
         match node:
@@ -136,12 +147,12 @@ def _read_call(
     scope = names.scopes[call]
     inner = names.bound(scope[-1]).keys() if scope != names.scopes[loop.node] else set()
     # What only the function knows that makes the call.
-    hidden = names_in(client, *keywords) & inner - given.keys()
+    hidden = [each for each in names_in(client, *keywords) - given.keys() if each in inner]
     return ReadCall(
-        client=ast.unparse(named),
+        client=source(named),
         services=names.services(client) or names.services(named),
         method=method,
-        parameters=tuple(map(ast.unparse, values)),
+        parameters=tuple(map(source, values)),
         is_awaited=False,
         is_of_items=bool(hidden or names_in(*values) & loop.assigned)
         or any((each.arg or "").lower().endswith(_PAGE) for each in keywords),
@@ -153,8 +164,11 @@ def _replaced(node: ast.expr, given: Arguments) -> ast.expr:
 
     class Replace(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
-            return given.get(node.id, node)
+            value = given.get(node.id, node)
+            source(value)  # What is put in more than once counts each time.
+            return value
 
+    spend(20 * len(walk(node)) if given else 0)
     return cast("ast.expr", Replace().visit(copy.deepcopy(node))) if given else node
 
 
@@ -170,7 +184,7 @@ def _arguments(
     for name, values in names.bound(function).items():
         value = _replaced(values[0], found)
         # Long expressions would grow with each name.
-        is_short = len(values) == 1 and len(ast.unparse(value)) < _LONGEST
+        is_short = len(values) == 1 and len(source(value)) < _LONGEST
         if is_short and not isinstance(values[0], ast.Await):
             found.setdefault(name, value)
     return found

@@ -10,6 +10,8 @@ import argparse
 import ast
 import contextlib
 import json
+import os
+import stat
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ..engine.redaction import printable
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
+from .source_names import NotReadError
 from .text import json_text
 
 RULE = "PollingLoop"
@@ -26,6 +29,9 @@ RULE = "PollingLoop"
 _NOTEBOOK = ".ipynb"
 _SKIPPED = ("__pycache__", "node_modules", "site-packages", "venv")
 """Folders that are not searched, beside those whose names begin with a dot."""
+_MOST_BYTES = 5_000_000
+"""Of Python: the parser takes up to a thousand times as much memory. A notebook has pictures, too,
+and may have four times as many."""
 
 
 class FoundLoop(NamedTuple):
@@ -72,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     refuse_missing(arguments.paths)
     files = [file for name in arguments.paths for file in _files(Path(name))]
-    known = (each for file in files for each in _findings(file))
+    known = [each for file in files for each in _findings(file)]
     found = [each for each in known if arguments.all or each.replacement]
     events = []
     for each in found:
@@ -96,39 +102,72 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the Python files and notebooks in a folder."""
-    if not path.is_dir():
-        yield path
-        return
-    for each in sorted(path.iterdir()):
-        is_wanted = each.is_dir() or each.suffix in (".py", _NOTEBOOK)
-        if is_wanted and not each.name.startswith(".") and each.name not in _SKIPPED:
-            yield from _files(each)
+    """Yield a file, or the Python files and notebooks in a folder; follow no link in it."""
+    waiting = [path]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as entries:
+                below = sorted(path / each.name for each in entries if _is_wanted(each))
+            waiting += reversed(below)
+        except NotADirectoryError:
+            yield path
+        except OSError as error:
+            _say_not_read(path, error)
 
 
-def _findings(file: Path) -> Iterator[FoundLoop]:
-    """Yield the loops of a file; say so if it cannot be read."""
-    from .loop_replacement import replacement  # noqa: PLC0415 - as in `run`
+def _is_wanted(entry: os.DirEntry[str]) -> bool:
+    is_file = entry.is_file(follow_symlinks=False) and entry.name.endswith((".py", _NOTEBOOK))
+    is_hidden = entry.name.startswith(".") or entry.name in _SKIPPED
+    return (is_file or entry.is_dir(follow_symlinks=False)) and not is_hidden
+
+
+def _findings(file: Path) -> list[FoundLoop]:
+    """Return the loops of a file; say so if it cannot be read."""
+    from .loop_replacement import replacements  # noqa: PLC0415 - as in `run`
     from .polling_loops import polling_loops  # noqa: PLC0415
 
     try:
-        source: str | bytes = file.read_bytes()
+        source: str | bytes = _content(file)
         cells = None
         if file.suffix == _NOTEBOOK:
             source, cells = _of_notebook(json.loads(source))
         loops = polling_loops(_parsed(source))
+        found = list(zip(loops, replacements(loops), strict=True))
     except Exception as error:  # whatever reading, JSON and the parser raise for what is no source
-        text = f"boto-wait scan: {file} was not read: {type(error).__name__}: {error}"
-        print(printable(text), file=sys.stderr)
-        return
-    for loop in loops:
-        instead = replacement(loop)
-        if instead is not None:
-            cell, line = cells[loop.line - 1] if cells else (None, loop.line)
-            yield FoundLoop(str(file), cell, line, loop.column, *instead)
+        _say_not_read(file, error)
+        return []
+    places: list[tuple[int | None, int]]
+    places = [cells[loop.line - 1] if cells else (None, loop.line) for loop, _ in found]
+    return [
+        FoundLoop(str(file), *place, loop.column, *instead)
+        for place, (loop, instead) in zip(places, found, strict=True)
+        if instead is not None
+    ]
+
+
+def _say_not_read(path: Path, error: Exception) -> None:
+    why = f"{error}" if isinstance(error, NotReadError) else f"{type(error).__name__}: {error}"
+    print(printable(f"boto-wait scan: {path} was not read: {why}"), file=sys.stderr)
+
+
+def _content(file: Path) -> bytes:
+    """Return what is in a regular file."""
+    # To open a pipe would block until somebody writes to it.
+    more = getattr(os, "O_NONBLOCK", 0)
+    with open(file, "rb", opener=lambda name, flags: os.open(name, flags | more)) as opened:
+        # Another file may have the name by now than when the folder was listed.
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise NotReadError("not a regular file")
+        content = opened.read(4 * _MOST_BYTES + 1)
+    if len(content) > 4 * _MOST_BYTES:
+        raise NotReadError("too large")
+    return content
 
 
 def _parsed(source: str | bytes) -> ast.Module:
+    if len(source) > _MOST_BYTES:
+        raise NotReadError("too large")
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     with warnings.catch_warnings():
         # They are about the file, such as an invalid escape sequence.

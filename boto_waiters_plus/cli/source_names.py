@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from typing import Final
 
 _STUB: Final = re.compile(r"(?:mypy_boto3|types_boto3|types_aiobotocore)_(\w+)\..*Client")
@@ -13,8 +14,28 @@ _RETRIES: Final = ("tenacity.", "backoff.", "retrying.")
 _DEPTH: Final = 4
 """Assignments and functions that are followed from a name."""
 
+MOST_STEPS: Final = 1_000_000
+"""Steps that may be spent on one file, of about a microsecond. What grows with the file alone, such
+as to parse it, costs none."""
+_steps_left: Final = ContextVar("steps_left", default=MOST_STEPS)
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
+
+
+class NotReadError(Exception):
+    """A file is not read; the text says why."""
+
+
+def spend(steps: int) -> None:
+    """Count steps that are spent on the file.
+
+    Raises:
+        NotReadError: they are more than one file may take.
+    """
+    _steps_left.set(_steps_left.get() - steps)
+    if _steps_left.get() < 0:
+        raise NotReadError("too much work")
 
 
 class SourceNames:
@@ -25,6 +46,7 @@ class SourceNames:
     """
 
     def __init__(self, tree: ast.Module) -> None:
+        _steps_left.set(MOST_STEPS)
         self.functions: dict[str, Function] = {}
         self.scopes: dict[ast.AST, tuple[ast.AST, ...]] = {}
         """The file and the functions around each node, the innermost last; a function is its own
@@ -63,6 +85,7 @@ class SourceNames:
 
         That of a call is the name of what is called.
         """
+        spend(1)
         match node:
             case ast.Name(id=name):
                 return self._origins.get(name, name)
@@ -74,11 +97,12 @@ class SourceNames:
 
     def values(self, target: ast.expr) -> list[ast.expr]:
         """Return what a name or attribute is bound to, in the innermost scope that binds it."""
-        name = ast.unparse(target)
-        for scope in reversed(self.scopes.get(target, (self._tree,))):
-            if name in self.bound(scope):
-                return self.bound(scope)[name]
-        return self._attributes.get(name, [])
+        name = source(target)
+        scopes = reversed(self.scopes.get(target, (self._tree,)))
+        bound = (self.bound(each)[name] for each in scopes if name in self.bound(each))
+        found = next(bound, self._attributes.get(name, []))
+        spend(len(found))
+        return found
 
     def bound(self, scope: ast.AST) -> dict[str, list[ast.expr]]:
         """Return what each name and attribute is bound to in a scope."""
@@ -87,6 +111,13 @@ class SourceNames:
             for name, value in (pair for each in inside(scope) for pair in _bindings(each)):
                 self._bound[scope].setdefault(name, []).append(value)
         return self._bound[scope]
+
+    def retries(self, node: Function | Loop) -> list[ast.expr]:
+        """Return the decorators that repeat a function, or the iterator of such a library."""
+        repeats: list[ast.expr] = getattr(node, "decorator_list", None) or []
+        if isinstance(node, ast.For | ast.AsyncFor):
+            repeats = [node.iter]
+        return [each for each in repeats if self.origin(each).startswith(_RETRIES)]
 
     def called(self, node: ast.AST) -> Function | None:
         """Return the function of the file that a node calls."""
@@ -134,6 +165,7 @@ class SourceNames:
                 found = arguments
             case ast.Name() | ast.Attribute():
                 found = self.values(node)
+        spend(1 + len(found))
         return [text for each in found if depth for text in self.texts(each, depth - 1)]
 
 
@@ -155,12 +187,8 @@ class LoopSource:
         stored = (each for each in self.own if isinstance(each, ast.Name))
         self.assigned = {each.id for each in stored if isinstance(each.ctx, ast.Store)}
         calls = (each for each in self.own if isinstance(each, ast.Call))
-        self.sleeps = [each for each in calls if names.origin(each) in _SLEEPS]
-        repeats: list[ast.expr] = getattr(node, "decorator_list", None) or []
-        if isinstance(node, ast.For | ast.AsyncFor):
-            repeats = [node.iter]
-        self.retries = [each for each in repeats if names.origin(each).startswith(_RETRIES)]
-        """The decorators that repeat the function, or the iterator of such a library."""
+        self.sleeps = dict.fromkeys(each for each in calls if names.origin(each) in _SLEEPS)
+        self.retries = names.retries(node)
 
 
 def inside(node: ast.AST, without: tuple[type[ast.AST], ...] = ()) -> Iterator[ast.AST]:
@@ -170,17 +198,32 @@ def inside(node: ast.AST, without: tuple[type[ast.AST], ...] = ()) -> Iterator[a
         node: the node.
         without: further kinds of nodes that are left out, with what is below them.
     """
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(
-            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *without)
-        ):
-            yield child
-            yield from inside(child, without)
+    without = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *without)
+    waiting = [node]
+    while waiting:
+        children = ast.iter_child_nodes(waiting.pop())
+        waiting += [each for each in children if not isinstance(each, without)][::-1]
+        spend(2)
+        yield from waiting[-1:]
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """Return a node and what is below it."""
+    found = list(ast.walk(node))
+    spend(len(found))
+    return found
+
+
+def source(node: ast.AST) -> str:
+    """Return an expression as source."""
+    text = node.id if isinstance(node, ast.Name) else ast.unparse(node)
+    spend(10 + len(text))
+    return text
 
 
 def names_in(*nodes: ast.AST) -> set[str]:
     """Return the names that stand in expressions."""
-    below = (each for node in nodes for each in ast.walk(node))
+    below = (each for node in nodes for each in walk(node))
     return {each.id for each in below if isinstance(each, ast.Name)}
 
 
@@ -207,7 +250,10 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             # What is entered is another object, as what is awaited is.
             pairs.append((target, ast.Await(value)))
         case ast.arg(arg=name, annotation=ast.expr() as annotation):
-            pairs += [(ast.Name(name), each) for each in ast.walk(annotation)]
+            named = ast.Name(name)
+            pairs += [(named, each) for each in ast.walk(annotation)]
+    known = {each for each, _ in pairs if isinstance(each, ast.Name | ast.Attribute)}
+    texts: dict[ast.expr, str] = {each: ast.unparse(each) for each in known}
     for target, meaning in pairs:
-        if isinstance(meaning, ast.expr) and isinstance(target, ast.Name | ast.Attribute):
-            yield ast.unparse(target), meaning
+        if isinstance(meaning, ast.expr) and target in texts:
+            yield texts[target], meaning

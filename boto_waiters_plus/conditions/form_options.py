@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
@@ -259,6 +259,8 @@ def _signal(signal: Any) -> Any:
     # An event is hashable too; taken for a name, it would never end a delay.
     if all(callable(getattr(signal, method, None)) for method in ("is_set", "wait", "clear")):
         return signal
+    if not isinstance(signal, Hashable):
+        raise TypeError(f"signal must be a Signal or the name of one, not {type(signal).__name__}")
     return Signal(signal)
 
 

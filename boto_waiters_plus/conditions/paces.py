@@ -126,6 +126,9 @@ def exponential(
     kinds = get_args(Jitter)
     if jitter not in kinds:
         raise ValueError(unknown(jitter, kinds, "jitter"))
+    if not (random is None or callable(random) or hasattr(random, "uniform")):
+        kind = type(random).__name__
+        raise TypeError(f"random must be a random.Random or a function of two bounds, not {kind}")
     return Exponential(
         start, factor=multiplier, limit=_limit(start, limit), jitter=jitter, random=random
     )

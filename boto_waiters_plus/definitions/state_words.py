@@ -96,7 +96,8 @@ def sort_states(
         wanted = {*next(filter(None, found), ())}
     others = [state for state in states if state not in wanted]
     failure = tuple(dict.fromkeys(failure)) or _failures(others, wanted)
-    passing = tuple(state for state in states if state not in {*wanted, *failure})
+    sorted_states = {*wanted, *failure}
+    passing = tuple(state for state in states if state not in sorted_states)
     return SortedStates(tuple(s for s in states if s in wanted), failure, passing)
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ..common.arguments import callback
 from .error_codes import UnableError, unreadable
 
 Cipher = Callable[[bytes], bytes]
@@ -21,6 +22,9 @@ class Seal:
     """Encrypts what a store keeps of requests and responses, if the user gave functions for it."""
 
     def __init__(self, encrypt: Cipher | None, decrypt: Cipher | None) -> None:
+        for name, cipher in (("encrypt", encrypt), ("decrypt", decrypt)):
+            if cipher is not None:
+                callback(name, cipher)
         self.encrypt = encrypt
         self.decrypt = decrypt
 

@@ -23,6 +23,7 @@ from ..changes.call import resumed_call, run_blocking
 from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.stored_calls import restored_response
+from ..common.arguments import flag, text
 from ..common.process import start_thread
 from ..definitions.effect_trait import EffectTrait
 from ..definitions.files import load_definitions
@@ -105,7 +106,10 @@ class NewRows:
         self.rows: list[dict[str, Any]] = []
         self.definitions: dict[str, str] = {}
         self._seal, self._begun = seal, begun
-        self._include_response = bool(include_response)
+        if profile_name is not None:
+            text("profile_name", profile_name)
+        is_given = include_response is not None
+        self._include_response = is_given and flag("include_response", include_response)
         # Thousands of waits share a client and a definition.
         self._columns_of = cache(partial(_columns_of, profile=profile_name))
         self._digests: dict[WaiterDefinition, str] = {}

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -146,12 +147,14 @@ def _attempts(value: Any) -> int | None:
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"MaxAttempts must be a number, not {type(value).__name__}")
-    attempts = float(value)
-    if math.isnan(attempts):
+    if not value <= math.inf:
         raise ValueError("MaxAttempts must be a number, not nan")
-    if attempts == math.inf:
+    if value == math.inf:
         return None
-    return max(1, math.ceil(attempts))
+    # As many as can be multiplied by a delay.
+    attempts: Any = min(max(1, value), sys.maxsize)
+    whole: int = math.ceil(attempts)
+    return whole
 
 
 def _chosen(config: Any, waiter_config: Mapping[str, Any], client: Any) -> frozenset[str]:

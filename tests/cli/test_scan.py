@@ -1,10 +1,14 @@
 """`boto-wait scan`."""
 
 import ast
+import errno
 import json
+import os
+import socket
 from pathlib import Path
 
 import pytest
+from boto3.session import Session
 from case_tables import tabled
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases/scan.json").read_text(encoding="utf-8"))
@@ -96,3 +100,94 @@ def test_files_of_folders_are_parsed_not_run(tmp_path, command):
 
 def test_missing_path_exits_with_2(command):
     assert command("scan nothing.py") == (2, "", "boto-wait scan: no such file: nothing.py\n")
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path, command):
+    folder, given = tmp_path / "folder", tmp_path / "given"
+    folder.mkdir()
+    for place in (folder, tmp_path):
+        (place / "a.py").write_text(LOOP)
+    for name, target in {"b": ".", "c": ".", "d": "..", "e.py": "../a.py"}.items():
+        (folder / name).symlink_to(target)
+    given.symlink_to(folder)
+    _, out, err = command("scan", given, folder / "e.py")
+    assert [line.split(":")[0] for line in out.splitlines()] == [f"{given}/a.py", f"{folder}/e.py"]
+    assert err == "boto-wait scan: files: 2, loops: 2\n"
+
+
+@pytest.fixture
+def special_files():
+    """`special_files(folder)`: the paths of a pipe, a socket and a device; the last is a link."""
+    with socket.socket(socket.AF_UNIX) as bound:
+
+        def make(folder):
+            os.mkfifo(folder / "pipe.py")
+            bound.bind(f"{folder}/socket.py")
+            (folder / "device.py").symlink_to(os.devnull)
+            return sorted(folder.iterdir())
+
+        yield make
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has none of them")
+def test_only_regular_files_are_read(tmp_path, special_files, command):
+    for path in special_files(tmp_path):
+        code, out, err = command("scan", path)
+        assert (code, out, err.count("\n")) == (0, "", 2)
+        assert err.startswith(f"boto-wait scan: {path} was not read: ")
+    assert command("scan", tmp_path) == (0, "", "boto-wait scan: files: 0, loops: 0\n")
+
+
+def test_unreadable_folder_is_a_message(tmp_path, monkeypatch, command):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "d.py").write_text(LOOP)
+    scandir = os.scandir
+
+    def refuse(path):
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    _, out, err = command("scan", tmp_path)
+    assert out.startswith(f"{tmp_path / 'd.py'}:3:1: ")
+    assert f"{tmp_path / 'closed'} was not read: PermissionError: " in err
+
+
+@pytest.mark.parametrize(("name", "size"), [("a.py", 5_000_001), ("n.ipynb", 20_000_001)])
+def test_large_file_is_not_read(tmp_path, command, name, size):
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(size)
+    assert f"{name} was not read: too large\n" in command("scan", tmp_path)[2]
+
+
+FUNCTION = "def f(a):\n" + " f(a + a)\n" * 500
+HARD = {
+    "names": "a = a\n" * 3000 + UNCLEAR.replace("wanted", "a"),
+    "functions": FUNCTION + UNCLEAR.replace("wanted", "f(client)") + "    f(1)\n" * 500,
+    "tests": UNCLEAR + "    if n > 9: pass\n    n += 1\n" * 2000,
+    "branches": LOOP + "    if a == 'a': pass\n" + "    elif a == 'b': pass\n" * 400,
+    "states": LOOP.replace("!= ", f"not in {tuple(map(str, range(6000)))} or "),
+    "services": "".join(
+        LOOP.replace('"glue"', repr(each)) for each in Session().get_available_services()[:40]
+    ),
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+def test_work_for_a_file_is_bounded(tmp_path, command, text):
+    (tmp_path / "a.py").write_text(text)
+    (tmp_path / "b.py").write_text(LOOP)
+    _, out, err = command("scan", tmp_path)
+    assert f"boto-wait scan: {tmp_path / 'a.py'} was not read: too much work\n" in err
+    assert out.startswith(f"{tmp_path / 'b.py'}:3:1: ")
+
+
+def test_common_method_is_of_an_unknown_service(scan):
+    polled = "client.list_tags_for_resource(ResourceArn=arn)"
+    _, out, _ = scan(UNCLEAR.replace("client.get_job_run(**options)", polled), "--all")
+    assert out.startswith("deploy.py:2:1: an unknown operation ")
+
+
+def test_many_loops_are_within_the_bound(scan):
+    assert "loops: 300\n" in scan(LOOP * 300)[2]

@@ -527,7 +527,7 @@ def ok():
         ({"polling": False}, TypeError, "needs a signal"),
         ({"polling": 0}, TypeError, "True or False"),
         ({"polling": False, "signal": "x", "interval": 1}, TypeError, "excludes interval"),
-        ({"signal": []}, TypeError, "unhashable"),
+        ({"signal": []}, TypeError, "signal must be"),
         ({"missing_ok_for": 3}, TypeError, "retry_on"),
         ({"retry_errors_for": {"X": 3}}, TypeError, "retry_on"),
         ({"settle_for": 3}, TypeError, "only the change gives"),
