@@ -127,12 +127,15 @@ class _FileThread:
                 job()
 
     def _pause(self) -> None:
-        self._access.acquire(timeout=READ_TIMEOUT)
+        # First what keeps the next job from beginning.
+        for lock in (self._lock, self._access):
+            lock.acquire(timeout=READ_TIMEOUT)
 
     def _go_on(self) -> None:
-        # It was not acquired where an access hangs.
-        with contextlib.suppress(RuntimeError):
-            self._access.release()
+        for lock in (self._access, self._lock):
+            # It was not acquired where an access hangs.
+            with contextlib.suppress(RuntimeError):
+                lock.release()
 
 
 _files: Final = _FileThread()

@@ -89,11 +89,13 @@ def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
 def add_some(path, number):
     for _ in range(4):
         bwp.History(path).add(KEY, "success", 300.0 + number)
+    settle()
 
 
-@pytest.mark.parametrize(
-    "start", [threading.Thread, multiprocessing.get_context("fork").Process], ids=["thread", "fork"]
-)
+Fork = multiprocessing.get_context("fork").Process
+
+
+@pytest.mark.parametrize("start", [threading.Thread, Fork], ids=["threads", "processes"])
 def test_threads_and_processes_add_at_once(history, start):
     known(history, count=0)
     workers = [start(target=add_some, args=(history.path, number)) for number in range(8)]
@@ -107,15 +109,37 @@ def test_threads_and_processes_add_at_once(history, start):
 
 def test_a_child_of_a_fork_goes_on(history):
     known(history)
-
-    def child():
-        history.add(KEY, "success", 400.0)
-        os._exit(len(history.times(KEY)))
-
-    worker = multiprocessing.get_context("fork").Process(target=child)
+    worker = Fork(target=history.add, args=(KEY, "success", 400.0))
     worker.start()
     worker.join()
-    assert worker.exitcode == len(history.times(KEY)) == 9
+    assert sorted(each.seconds for each in history.times(KEY))[-2:] == [335.0, 400.0]
+    assert len(history.times(KEY)) == 9
+
+
+def test_a_fork_leaves_no_file_locked(history):
+    known(history)
+    stop = threading.Event()
+
+    def add():
+        while not stop.is_set():
+            history.add(KEY, "success", 400.0)
+            settle()
+
+    def child():
+        # The parent goes on writing, with the file locked at times.
+        tries = (history.times(KEY) or stop.wait(0.01) for _ in range(100))
+        os._exit(not any(tries))
+
+    writer = threading.Thread(target=add)
+    writer.start()
+    workers = [Fork(target=child) for _ in range(15)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    stop.set()
+    writer.join()
+    assert [worker.exitcode for worker in workers] == [0] * 15
 
 
 def test_an_ending_script_keeps_its_time(history):
