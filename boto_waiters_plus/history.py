@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import logging
 import os
+import queue
 import stat
 import threading
 import time
@@ -44,6 +45,9 @@ LOCK_TRIES: Final = 50
 
 GRACE: Final = 1.0
 """Seconds that `entries`, `clear` and the end of the process wait for what is to be written."""
+
+IDLE_TIMEOUT: Final = 0.1
+"""Seconds that the thread waits for another job: to start one takes longer than most jobs."""
 
 LEFT_ALONE_FOR: Final = 60.0
 """Seconds without an access after one that failed: many waits must not each find out."""
@@ -83,7 +87,7 @@ class HistoryKey(NamedTuple):
 
 
 class _FileThread:
-    """The thread that accesses the files of all histories, in order; it ends with the last job."""
+    """The thread that accesses the files of all histories, in order, while there are jobs."""
 
     def __init__(self) -> None:
         self._renew()
@@ -97,34 +101,38 @@ class _FileThread:
             threading._register_atexit(self.join, GRACE)  # type: ignore[attr-defined]  # noqa: SLF001
 
     def _renew(self) -> None:
-        self._jobs: deque[Callable[[], object]] = deque()
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._lock, self._access = threading.RLock(), threading.RLock()
         self._thread: threading.Thread | None = None
 
     def put(self, job: Callable[[], object]) -> bool:
         """Add a job, which raises no error; return False if no thread can be started."""
         with self._lock:
-            self._jobs.append(job)
             if self._thread is None:
                 self._thread = start_thread(self._run, "history")
-                if self._thread is None:
-                    self._jobs.clear()
+            if self._thread is not None:
+                self._jobs.put(job)
             return self._thread is not None
 
     def join(self, seconds: float) -> None:
         """Wait until nothing is left to do, at most so many seconds."""
         if (thread := self._thread) is not None:
+            self._jobs.put(None)
             thread.join(seconds)
 
     def _run(self) -> None:
         while True:
+            job = None
+            with contextlib.suppress(queue.Empty):
+                job = self._jobs.get(timeout=IDLE_TIMEOUT)
             with self._lock:
-                if not self._jobs:
+                if job is None and self._jobs.empty():
                     self._thread = None
                     return
-                job = self._jobs.popleft()
-            with self._access:
+                self._access.acquire()
+            if job is not None:
                 job()
+            self._access.release()
 
     def _pause(self) -> None:
         # First what keeps the next job from beginning.
