@@ -106,12 +106,10 @@ class _FileThread:
         self._thread: threading.Thread | None = None
 
     def put(self, job: Callable[[], object]) -> bool:
-        """Add a job, which raises no error; return False if no thread can be started."""
+        """Add a job, which raises no error; return False if no thread can be started yet."""
         with self._lock:
-            if self._thread is None:
-                self._thread = start_thread(self._run, "history")
-            if self._thread is not None:
-                self._jobs.put(job)
+            self._jobs.put(job)
+            self._thread = self._thread or start_thread(self._run, "history")
             return self._thread is not None
 
     def join(self, seconds: float) -> None:
@@ -177,17 +175,14 @@ class History:
         """Return the times under a key, the newest first; empty if they cannot be read at once."""
         if time.perf_counter() < self._usable_at:
             return ()
-        found: list[KnownTime] = []
+        found: list[Any] = []
         # No condition: virtual time would pass while a thread waits for one.
         reading = threading.Lock()
         reading.acquire()
 
         def read() -> None:
             try:
-                rows = self._rows(_READ, (*key, MOST_TIMES))
-                found.extend(
-                    KnownTime(row[0], row[1] != "timeout") for row in rows if _is_sound(*row)
-                )
+                found.extend(self._rows(_READ, (*key, MOST_TIMES)))
             # Whatever it is: a wait goes on as without a history.
             except Exception as error:
                 self._may_try_again(error)
@@ -195,7 +190,7 @@ class History:
                 reading.release()
 
         if _files.put(read) and reading.acquire(timeout=READ_TIMEOUT):
-            return tuple(found)
+            return tuple(KnownTime(row[0], row[1] != "timeout") for row in found if _is_sound(*row))
         self._may_try_again(TimeoutError("it was not read in time"))
         return ()
 
