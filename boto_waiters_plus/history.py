@@ -1,20 +1,29 @@
 """The times of earlier waits, in a SQLite file that processes share.
 
 Nothing that goes wrong with the file is an error of a wait: it goes on without the times, and a
-line at DEBUG says so once.
+line at DEBUG says so once. A thread of its own reads and writes: no disk and no lock holds up a
+wait or an event loop.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import logging
-import math
 import os
+import queue
+import stat
+import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .engine.learned_delays import KnownTime
+from .common.process import after_fork, start_thread
+from .engine.learned_delays import KnownTime, is_sound_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,11 +34,23 @@ logger = logging.getLogger("boto_waiters_plus")
 MOST_TIMES: Final = 64
 """The times that are kept of each kind of wait."""
 
-LOCK_TIMEOUT: Final = 0.2
-"""Seconds to wait for another process that writes."""
+READ_TIMEOUT: Final = 0.05
+"""Seconds that a wait stops for its times at most: a disk may hang."""
+
+LOCK_TIMEOUT: Final = 0.01
+"""Seconds that a write waits for another process that writes, and with it the reads behind it."""
+
+LOCK_TRIES: Final = 50
+"""Writes that meet a lock before the times are dropped."""
+
+GRACE: Final = 1.0
+"""Seconds that `entries`, `clear` and the end of the process wait for what is to be written."""
+
+IDLE_TIMEOUT: Final = 0.1
+"""Seconds that the thread waits for another job: to start one takes longer than most jobs."""
 
 LEFT_ALONE_FOR: Final = 60.0
-"""Seconds without an access after one that failed: many waits must not each wait for the lock."""
+"""Seconds without an access after one that failed: many waits must not each find out."""
 
 ENDS: Final = ("success", "failure", "timeout")
 """The kinds of events that a time is kept of."""
@@ -43,9 +64,13 @@ _OF_KEY: Final = """from times where service = ? and waiter = ? and region = ? a
 _READ: Final = "select seconds, end " + _OF_KEY
 _ADD: Final = "insert into times values (null, ?, ?, ?, ?, ?, ?, ?)"
 _FORGET: Final = "delete from times where id in (select id " + _OF_KEY + " offset ?)"  # noqa: S608 - of constants
-_LIST: Final = "select service, waiter, region, kind, from_call, seconds, end from times"
+_LIST: Final = """select service, waiter, region, kind, from_call, seconds, end from times
+    order by id desc"""
 _CLEAR: Final = """delete from times
-    where service = coalesce(?, service) and waiter = coalesce(?, waiter)"""
+    where service is coalesce(?, service) and waiter is coalesce(?, waiter)"""
+
+_PASSING: Final = ("database is locked", "no such table: times")
+"""The errors after which nothing is wrong with the file."""
 
 
 class HistoryKey(NamedTuple):
@@ -59,6 +84,67 @@ class HistoryKey(NamedTuple):
     """The `delay_kind`; empty: none was given."""
     from_call: bool
     """Whether the times count from the call of `begin`."""
+
+
+class _FileThread:
+    """The thread that accesses the files of all histories, in order, while there are jobs."""
+
+    def __init__(self) -> None:
+        self._renew()
+        after_fork(self._renew)
+        if hasattr(os, "register_at_fork"):
+            # In a child, a file that SQLite had locked in the parent would stay locked.
+            os.register_at_fork(before=self._pause, after_in_parent=self._go_on)
+        atexit.register(self.join, GRACE)
+        # A child of multiprocessing ends without `atexit`.
+        with contextlib.suppress(AttributeError, RuntimeError):
+            threading._register_atexit(self.join, GRACE)  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def _renew(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._lock, self._access = threading.RLock(), threading.RLock()
+        self._thread: threading.Thread | None = None
+
+    def put(self, job: Callable[[], object]) -> bool:
+        """Add a job, which raises no error; return False if no thread can be started yet."""
+        with self._lock:
+            self._jobs.put(job)
+            self._thread = self._thread or start_thread(self._run, "history")
+            return self._thread is not None
+
+    def join(self, seconds: float) -> None:
+        """Wait until nothing is left to do, at most so many seconds."""
+        if (thread := self._thread) is not None:
+            self._jobs.put(None)
+            thread.join(seconds)
+
+    def _run(self) -> None:
+        while True:
+            job = None
+            with contextlib.suppress(queue.Empty):
+                job = self._jobs.get(timeout=IDLE_TIMEOUT)
+            with self._lock:
+                if job is None and self._jobs.empty():
+                    self._thread = None
+                    return
+                self._access.acquire()
+            if job is not None:
+                job()
+            self._access.release()
+
+    def _pause(self) -> None:
+        # First what keeps the next job from beginning.
+        for lock in (self._lock, self._access):
+            lock.acquire(timeout=READ_TIMEOUT)
+
+    def _go_on(self) -> None:
+        for lock in (self._access, self._lock):
+            # It was not acquired where an access hangs.
+            with contextlib.suppress(RuntimeError):
+                lock.release()
+
+
+_files: Final = _FileThread()
 
 
 class History:
@@ -75,54 +161,61 @@ class History:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = default_path() if path is None else Path(path)
+        self.path = (default_path() if path is None else Path(path)).absolute()
         self._has_told = False
         self._usable_at = 0.0
+        self._renew()
+        after_fork(self._renew)
+
+    def _renew(self) -> None:
+        # A parent process writes its times itself.
+        self._new: deque[tuple[HistoryKey, str, float]] = deque()
 
     def times(self, key: HistoryKey) -> tuple[KnownTime, ...]:
-        """Return the times under a key, the newest first; empty if they cannot be read."""
-        if time.monotonic() < self._usable_at:
+        """Return the times under a key, the newest first; empty if they cannot be read at once."""
+        if time.perf_counter() < self._usable_at:
             return ()
-        try:
-            if not self.path.exists():
-                return ()
-            with closing(_connected(self.path, "ro")) as connection:
-                rows = connection.execute(_READ, (*key, MOST_TIMES)).fetchall()
-        # Whatever it is: a wait goes on as without a history.
-        except Exception as error:
-            self._leave_alone(error)
-            return ()
-        return tuple(KnownTime(row[0], row[1] != "timeout") for row in rows if _is_sound(*row))
+        found: list[Any] = []
+        # No condition: virtual time would pass while a thread waits for one.
+        reading = threading.Lock()
+        reading.acquire()
+
+        def read() -> None:
+            try:
+                found.extend(self._rows(_READ, (*key, MOST_TIMES)))
+            # Whatever it is: a wait goes on as without a history.
+            except Exception as error:
+                self._may_try_again(error)
+            finally:
+                reading.release()
+
+        if _files.put(read) and reading.acquire(timeout=READ_TIMEOUT):
+            return tuple(KnownTime(row[0], row[1] != "timeout") for row in found if _is_sound(*row))
+        self._may_try_again(TimeoutError("it was not read in time"))
+        return ()
 
     def add(self, key: HistoryKey, end: str, seconds: float) -> None:
-        """Keep the time of a wait; `end` is `"success"`, `"failure"` or `"timeout"`."""
-        if time.monotonic() < self._usable_at:
-            return
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            with closing(_connected(self.path)) as connection, connection:
-                # A damaged history costs less than a wait for the disk.
-                connection.execute("pragma synchronous = off")
-                connection.executescript(_SCHEMA)
-                connection.execute(_ADD, (*key, end, seconds))
-                connection.execute(_FORGET, (*key, -1, MOST_TIMES))
-        except Exception as error:
-            self._leave_alone(error)
+        """Keep the time of a wait; `end` is `"success"`, `"failure"` or `"timeout"`.
+
+        It is written in the background, and `times` of the same process returns it from now on.
+        """
+        if time.perf_counter() >= self._usable_at:
+            self._new.append((key, end, seconds))
+            _files.put(self._write)
 
     def entries(self) -> dict[HistoryKey, list[tuple[float, str]]]:
-        """Return all times, in seconds and with their ends, by their keys.
+        """Return all times, in seconds and with their ends, by their keys; the newest first.
 
         Raises:
             sqlite3.Error, OSError: the file is damaged, locked, or cannot be read.
         """
-        if not self.path.exists():
-            return {}
+        _files.join(GRACE)
         kept: dict[HistoryKey, list[tuple[float, str]]] = {}
-        with closing(_connected(self.path, "ro")) as connection:
-            for *columns, seconds, end in connection.execute(_LIST):
-                if _is_sound(seconds, end):
-                    kept.setdefault(HistoryKey(*columns), []).append((seconds, end))
+        for *names, from_call, seconds, end in self._rows(_LIST, timeout=GRACE):
+            is_key = from_call in (0, 1) and all(isinstance(name, str) for name in names)
+            if is_key and _is_sound(seconds, end):
+                key = HistoryKey._make([*names, bool(from_call)])
+                kept.setdefault(key, []).append((seconds, end))
         return dict(sorted(kept.items()))
 
     def clear(self, service: str | None = None, waiter: str | None = None) -> int:
@@ -132,16 +225,80 @@ class History:
             The number of times that were deleted.
 
         Raises:
-            sqlite3.Error: the file is not there, damaged or locked, or cannot be written.
+            sqlite3.Error, OSError: the file is damaged or locked, or cannot be written.
         """
-        with closing(_connected(self.path)) as connection, connection:
+        _files.join(GRACE)
+        if not self._has_content():
+            return 0
+        with closing(self._connected(GRACE)) as connection, connection:
             return connection.execute(_CLEAR, (service, waiter)).rowcount
 
-    def _leave_alone(self, error: Exception) -> None:
-        self._usable_at = time.monotonic() + LEFT_ALONE_FOR
+    def _rows(self, query: str, values: tuple[Any, ...] = (), timeout: float = 0) -> list[Any]:
+        if not self._has_content():
+            return []
+        with closing(self._connected(timeout)) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def _write(self, tries: int = LOCK_TRIES) -> None:
+        """Write what is new."""
+        new = [self._new.popleft() for _ in range(len(self._new))]
+        try:
+            if new:
+                self._insert(new)
+        except Exception as error:
+            if self._may_try_again(error) and tries > 1:
+                self._new.extendleft(reversed(new))
+                _files.put(partial(self._write, tries - 1))
+
+    def _insert(self, new: list[tuple[HistoryKey, str, float]]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        self._has_content()
+        with closing(self._connected(LOCK_TIMEOUT)) as connection, connection:
+            # A damaged history costs less than a wait for the disk.
+            connection.execute("pragma synchronous = off")
+            connection.executescript(_SCHEMA)
+            connection.executemany(_ADD, ((*key, end, seconds) for key, end, seconds in new))
+            keys = {key for key, *_ in new}
+            connection.executemany(_FORGET, ((*key, -1, MOST_TIMES) for key in keys))
+
+    def _has_content(self) -> bool:
+        """Return whether there is anything to read.
+
+        Raises:
+            OSError: in the place of the file, or of one that SQLite opens beside it, is something
+                else. It may be a FIFO, where SQLite would wait without end.
+        """
+        # SQLite's own files are beside the target of a symlink; to a missing one it is an error.
+        real = os.path.realpath(self.path, strict=self.path.is_symlink())
+        for path in (f"{real}-journal", f"{real}-wal", f"{real}-shm", real):
+            size = 0
+            with contextlib.suppress(FileNotFoundError):
+                found = Path(path).stat()
+                size = found.st_size
+                if not stat.S_ISREG(found.st_mode):
+                    raise OSError(f"{path} is not a regular file")
+        return size > 0
+
+    def _connected(self, timeout: float) -> sqlite3.Connection:
+        # Python may have been built without it.
+        import sqlite3  # noqa: PLC0415
+
+        # Where a process was killed while it wrote, only a writer can undo what it had begun.
+        connection = sqlite3.connect(f"{self.path.as_uri()}?mode=rw", uri=True, timeout=timeout)
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        return connection
+
+    def _may_try_again(self, error: Exception) -> bool:
+        """Return whether the error will pass; else, leave the file alone for a while."""
+        if str(error) in _PASSING:
+            return True
+        self._usable_at = time.perf_counter() + LEFT_ALONE_FOR
         if not self._has_told:
             self._has_told = True
             logger.debug("the history %s cannot be used: %s; waits go on", self.path, error)
+        return False
 
 
 def default_path() -> Path:
@@ -156,14 +313,6 @@ def default_path() -> Path:
     return user_cache_path("boto_waiters_plus") / "history.sqlite"
 
 
-def _connected(path: Path, mode: str = "rw") -> sqlite3.Connection:
-    # Python may have been built without it.
-    import sqlite3  # noqa: PLC0415
-
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=LOCK_TIMEOUT)
-
-
 def _is_sound(seconds: Any, end: Any) -> bool:
     """Return whether `add` may have written a row."""
-    return isinstance(seconds, float) and 0 < seconds < math.inf and end in ENDS
+    return is_sound_time(seconds) and end in ENDS

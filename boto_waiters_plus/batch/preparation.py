@@ -64,9 +64,12 @@ class Preparation:
     )
     _callables: ServiceLimiter = field(init=False, default_factory=ServiceLimiter)
     _calls_per_second: Mapping[str, float] = field(init=False, default_factory=dict)
+    _times: dict[Any, Any] = field(init=False, default_factory=dict)
+    """The times of earlier waits, read once for all waits that are prepared together."""
 
     def tasks(self, waits: Sequence[Wait | CallableWait]) -> list[Task]:
         """Return a task for each wait, in order."""
+        self._times.clear()
         tasks = [
             self._task(wait) if isinstance(wait, Wait) else self._condition_task(wait)
             for wait in waits
@@ -94,7 +97,7 @@ class Preparation:
         options, policy = self._policy(wait, client.settings)
         description, observers = wait.bound_waiter.description, client.observers
         if options.delay_history:
-            of = (description, wait.client, wait.since_call)
+            of = (description, wait.client, wait.since_call, self._times)
             policy, (keeper,) = with_history(options, policy, (), *of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
         own: Any = {"call": wait.call, "budget": self.reads}

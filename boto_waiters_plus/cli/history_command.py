@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sqlite3
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -39,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"boto-wait history: nothing is kept in {history.path}", file=sys.stderr)
     elif arguments.clear:
         name = next(iter(found)).waiter if arguments.waiter else None
-        number = history.clear(service, name)
+        with _usable(history.path):
+            number = history.clear(service, name)
         print(f"boto-wait history: {number} times deleted", file=sys.stderr)
     else:
         print(columns([HEAD, *map(_row, found, found.values())]))
@@ -50,14 +53,20 @@ def kept(
     path: Path | None, service: str | None, waiter: str | None
 ) -> tuple[History, dict[HistoryKey, list[tuple[float, str]]]]:
     """Return a history and what is kept there; the waiter's name may be spelled in any way."""
-    try:
+    with _usable(path):
         history = History(path)
         times = history.entries()
-    except (ImportError, OSError, sqlite3.Error) as error:
-        raise CannotRunError(f"{path or 'the history'} cannot be read: {error}") from None
     name = squashed(waiter or "")
     keys = [each for each in times if service in (None, each.service)]
     return history, {each: times[each] for each in keys if name in ("", squashed(each.waiter))}
+
+
+@contextlib.contextmanager
+def _usable(path: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except (ImportError, OSError, sqlite3.Error) as error:
+        raise CannotRunError(f"{path or 'the history'} cannot be used: {error}") from None
 
 
 def _row(key: HistoryKey, times: list[tuple[float, str]]) -> tuple[str, ...]:

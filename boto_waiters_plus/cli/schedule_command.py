@@ -15,7 +15,7 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
-from ..engine.learned_delays import EARLY_SHARE, FEWEST_ENDS, LearnedTimes
+from ..engine.learned_delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.model import WaiterDefinition
 from .client_options import duration
 from .exit_codes import UsageError
@@ -122,10 +122,11 @@ def _learned(
     service: str, definition: WaiterDefinition, arguments: argparse.Namespace
 ) -> Iterator[DrawnSchedule]:
     """Yield the schedule of each key of the history that has enough times."""
-    history, found = kept(arguments.file, service, definition.name)
+    _, found = kept(arguments.file, service, definition.name)
     share = EARLY_SHARE if arguments.max_delay is None else 1
-    for key in found:
-        learned = LearnedTimes(history.times(key), share * definition.max_delay)
+    for key, entries in found.items():
+        times = tuple(KnownTime(seconds, end != "timeout") for seconds, end in entries)
+        learned = LearnedTimes(times, share * definition.max_delay)
         if sum(each.is_end for each in learned.times) >= FEWEST_ENDS:
             name = ", ".join(filter(None, (key.region, key.kind)))
             yield _ours(definition, arguments.max_wait, learned, f"{name}: ")

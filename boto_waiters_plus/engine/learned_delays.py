@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .backoff import Random, draw
 
@@ -37,6 +37,12 @@ JITTER: Final = 0.1
 SHORTEST: Final = 1e-3
 """Seconds. Shorter times count as this."""
 
+LONGEST: Final = 1e8
+"""Seconds, three years: no wait takes longer."""
+
+LEAST_WEIGHT: Final = 1e-9
+"""Of a time, however many are newer."""
+
 STEPS: Final = 8
 """Of the integral over the longest delay."""
 
@@ -47,6 +53,11 @@ class KnownTime(NamedTuple):
     seconds: float
     is_end: bool
     """False: it timed out, and the end was to come."""
+
+
+def is_sound_time(value: Any) -> bool:
+    """Return whether what is stored may be the time of a wait; else it is damaged."""
+    return isinstance(value, (int, float)) and SHORTEST <= value <= LONGEST
 
 
 class LearnedTimes(NamedTuple):
@@ -99,7 +110,7 @@ class _Hazard:
 
     def __init__(self, times: tuple[KnownTime, ...]) -> None:
         self._times = [
-            (FADING**index, math.log(max(seconds, SHORTEST)), is_end)
+            (max(FADING**index, LEAST_WEIGHT), math.log(max(seconds, SHORTEST)), is_end)
             for index, (seconds, is_end) in enumerate(times)
         ]
         self._roots: dict[float, float] = {}
@@ -124,7 +135,8 @@ class _Hazard:
                 total += weight
                 still_open += weight * math.erfc(distance / math.sqrt(2)) / 2
                 density += weight * math.exp(-(distance**2) / 2) * is_end
-            density /= width * math.sqrt(2 * math.pi) * max(seconds, SHORTEST)
+            # One by one: their product may be above the largest number.
+            density = density / (width * math.sqrt(2 * math.pi)) / max(seconds, SHORTEST)
             self._roots[seconds] = math.sqrt(density / max(still_open, LEAST_OPEN * total))
         return self._roots[seconds]
 

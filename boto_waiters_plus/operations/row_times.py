@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from typing import Any, Final
 
 from ..batch.wait import Wait
-from ..engine.learned_delays import KnownTime
+from ..engine.learned_delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
 from ..history import MOST_TIMES
 from ..wait.learned_policy import with_times
@@ -49,7 +48,7 @@ class RowTimes:
             # A damaged row tells nothing.
             with contextlib.suppress(OperationError, TypeError, AttributeError):
                 seconds, is_end = row["elapsed"], _IS_END.get(row["state"])
-                if is_end is None or row["attempts"] < 2 or not 0 < seconds < math.inf:
+                if is_end is None or row["attempts"] < 2 or not is_sound_time(seconds):
                     continue
                 own = loaded(row["policy"], "policy").get("delay_kind") or ""
                 if own == kind and (begun_of(row, self._seal) is not None) is is_begun:

@@ -111,6 +111,7 @@ def with_history(
     description: WaitDescription,
     client: Any = None,
     since_call: float | None = None,
+    read: dict[Any, Any] | None = None,
 ) -> tuple[Policy, tuple[Observer, ...]]:
     """Return the policy of a wait, with the times that are known now, and its observers.
 
@@ -119,6 +120,7 @@ def with_history(
         policy, observers, description: those of the wait.
         client: is called, in its region; None: it is not known.
         since_call: seconds from the call of `begin` to the start of the wait; None: no call.
+        read: what was read for other waits of a batch, to be read once.
     """
     # Only where it is asked for.
     from ..history import HistoryKey  # noqa: PLC0415
@@ -129,8 +131,10 @@ def with_history(
     region = None if client is None else client.meta.region_name
     names = (description.service or "", description.waiter, region or "", options.delay_kind or "")
     key = HistoryKey(*names, from_call=since_call is not None)
-    known = history.times(key)
-    times = tuple(each._replace(seconds=max(each.seconds - offset, 0.0)) for each in known)
+    read, place = {} if read is None else read, (id(history), key)
+    if place not in read:
+        read[place] = history.times(key)
+    times = tuple(each._replace(seconds=max(each.seconds - offset, 0.0)) for each in read[place])
     has_longest = options.max_delay is not None
     policy = with_times(policy, times, names, has_longest=has_longest)
     return policy, (*observers, TimeKeeper(history, key, offset))

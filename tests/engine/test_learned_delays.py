@@ -1,9 +1,11 @@
 """Delays from the times of earlier waits, one by one; `bench/paces.py` has what they lead to."""
 
+import math
 import random
+import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
@@ -41,6 +43,18 @@ def test_delays_keep_their_bounds(known, elapsed, seed):
         assert MIN_DELAY <= found <= LONGEST
         assert found <= delay(known, elapsed, max)
         assert LONGEST <= 3 * MAX_DELAY
+
+
+HUGE = st.floats(0, math.inf, exclude_min=True, exclude_max=True)
+EXTREME = st.sampled_from([5e-324, 1e-3, 300.0, 1e308, sys.float_info.max])
+
+
+@given(st.lists(HUGE | EXTREME, min_size=FEWEST_ENDS, max_size=64), HUGE.filter(lambda x: x < 1e15))
+@example([sys.float_info.max] * FEWEST_ENDS, 0.0)
+@example([300.0] * 20_000 + [1e308], 0.0)
+def test_no_time_is_too_long_or_short(seconds, elapsed):
+    found = delay(ends(*seconds), elapsed)
+    assert found is None or MIN_DELAY <= found <= LONGEST
 
 
 def test_attempts_are_rare_before_the_usual_time():
