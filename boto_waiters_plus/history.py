@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import logging
 import os
-import queue
 import stat
 import threading
 import time
@@ -22,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .common.process import after_fork, start_thread
+from .common.process import JobThread, after_fork
 from .engine.learned_delays import KnownTime, is_sound_time
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ logger = logging.getLogger("boto_waiters_plus")
 MOST_TIMES: Final = 64
 """The times that are kept of each kind of wait."""
 
-READ_TIMEOUT: Final = 0.05
+READ_TIMEOUT: Final = 0.1
 """Seconds that a wait stops for its times at most: a disk may hang."""
 
 LOCK_TIMEOUT: Final = 0.01
@@ -45,9 +44,6 @@ LOCK_TRIES: Final = 50
 
 GRACE: Final = 1.0
 """Seconds that `entries`, `clear` and the end of the process wait for what is to be written."""
-
-IDLE_TIMEOUT: Final = 0.1
-"""Seconds that the thread waits for another job: to start one takes longer than most jobs."""
 
 LEFT_ALONE_FOR: Final = 60.0
 """Seconds without an access after one that failed: many waits must not each find out."""
@@ -86,12 +82,11 @@ class HistoryKey(NamedTuple):
     """Whether the times count from the call of `begin`."""
 
 
-class _FileThread:
-    """The thread that accesses the files of all histories, in order, while there are jobs."""
+class _FileThread(JobThread):
+    """The thread that accesses the files of all histories, in order."""
 
     def __init__(self) -> None:
-        self._renew()
-        after_fork(self._renew)
+        super().__init__("history")
         if hasattr(os, "register_at_fork"):
             # In a child, a file that SQLite had locked in the parent would stay locked.
             os.register_at_fork(before=self._pause, after_in_parent=self._go_on)
@@ -101,47 +96,20 @@ class _FileThread:
             threading._register_atexit(self.join, GRACE)  # type: ignore[attr-defined]  # noqa: SLF001
 
     def _renew(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        self._lock, self._access = threading.RLock(), threading.RLock()
-        self._thread: threading.Thread | None = None
+        super()._renew()
+        self._access = threading.Lock()
 
-    def put(self, job: Callable[[], object]) -> bool:
-        """Add a job, which raises no error; return False if no thread can be started yet."""
-        with self._lock:
-            self._jobs.put(job)
-            self._thread = self._thread or start_thread(self._run, "history")
-            return self._thread is not None
-
-    def join(self, seconds: float) -> None:
-        """Wait until nothing is left to do, at most so many seconds."""
-        if (thread := self._thread) is not None:
-            self._jobs.put(None)
-            thread.join(seconds)
-
-    def _run(self) -> None:
-        while True:
-            job = None
-            with contextlib.suppress(queue.Empty):
-                job = self._jobs.get(timeout=IDLE_TIMEOUT)
-            with self._lock:
-                if job is None and self._jobs.empty():
-                    self._thread = None
-                    return
-                self._access.acquire()
-            if job is not None:
-                job()
-            self._access.release()
+    def _do(self, job: Callable[[], object]) -> None:
+        with self._access:
+            job()
 
     def _pause(self) -> None:
-        # First what keeps the next job from beginning.
-        for lock in (self._lock, self._access):
-            lock.acquire(timeout=READ_TIMEOUT)
+        self._access.acquire(timeout=READ_TIMEOUT)
 
     def _go_on(self) -> None:
-        for lock in (self._access, self._lock):
-            # It was not acquired where an access hangs.
-            with contextlib.suppress(RuntimeError):
-                lock.release()
+        # It was not acquired where an access hangs.
+        with contextlib.suppress(RuntimeError):
+            self._access.release()
 
 
 _files: Final = _FileThread()

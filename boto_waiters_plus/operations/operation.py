@@ -229,18 +229,14 @@ class MissingOperation(Operation):
     Loading raises nothing: a pool of processes would break, or wait for ever.
     """
 
-    def __init__(
-        self, error: Exception, find: Callable[..., Operation], arguments: tuple[Any, ...]
-    ) -> None:
-        super().__init__(arguments[-1])
-        self._error, self._finder = error, (find, arguments)
-        self.end(error)
+    finder: tuple[Callable[..., Operation], tuple[Any, ...]]
 
     def to_json(self) -> dict[str, Any]:
-        raise self._error
+        self.result()
+        raise AssertionError  # It has ended in an error.
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        return load_operation, self._finder
+        return load_operation, self.finder
 
 
 def load_operation(find: Callable[..., Operation], arguments: tuple[Any, ...]) -> Operation:
@@ -249,7 +245,10 @@ def load_operation(find: Callable[..., Operation], arguments: tuple[Any, ...]) -
         return find(*arguments)
     # Whatever it is, such as a store that does not answer.
     except Exception as error:
-        return MissingOperation(error, find, arguments)
+        missing = MissingOperation(arguments[-1])
+        missing.finder = find, arguments
+        missing.end(error)
+        return missing
 
 
 def id_of(path: str) -> str:

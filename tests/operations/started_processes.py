@@ -5,6 +5,7 @@ Arguments: a start method, and the path of a store. Open operations are left on 
 
 import multiprocessing
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
@@ -72,7 +73,10 @@ def main(method, path):
         error = pool.submit(end_of_wait, definition, options).exception(60)
         assert type(error) is bwp.WaiterTimeoutError
         assert (error.waiter, error.attempts) == ("Mine", len(error.timeline))
-        assert [end for times in history.entries().values() for _, end in times] == ["timeout"]
+        while not (entries := history.entries()):
+            # It is written in the background.
+            time.sleep(0.01)
+        assert [end for times in entries.values() for _, end in times] == ["timeout"]
 
         begun = pool.submit(begin_in, path).result(60)
         result = pool.submit(result_of, begun)
