@@ -129,6 +129,8 @@ class History:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        if not isinstance(path, (str, os.PathLike, type(None))):
+            raise TypeError(f"path must be a path, not {type(path).__name__}")
         self.path = (default_path() if path is None else Path(path)).absolute()
         self._has_told = False
         self._usable_at = 0.0

@@ -5,6 +5,7 @@ It is refused by its name before the first request, or it has a meaning.
 
 import asyncio
 import math
+import threading
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -23,6 +24,9 @@ ANSWER = {
 }
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"]}
+
+SET = threading.Event()
+SET.set()
 
 ODD = {
     **{repr(value): value for value in ("5", "", b"5", True, False, 0, -1, 1e308)},
@@ -76,7 +80,9 @@ BATCH = kinds(
     bound="max_wait", count="threads", flag="coalesce screen progress", other="cancel_event"
 )
 STORED = kinds(flag="include_response", text="profile_name", any_text="exclusive_key request_id")
-BEGUN = kinds(flag="stop_on_timeout", seconds_or_0="propagation_wait", other="then_wait")
+BEGUN = kinds(
+    flag="stop_on_timeout stop_on_cancel", seconds_or_0="propagation_wait", other="then_wait"
+)
 ONCE = kinds(
     bound="max_wait",
     flag="allow_repeat adopt_existing then_wait",
@@ -172,9 +178,10 @@ TARGETS = {
             seconds="lease",
             count="batch_size max_open threads",
             any_text="worker_name",
-            other="calls_per_second make_client",
+            flag="until_idle",
+            other="calls_per_second make_client stop_event",
         ),
-        lambda c, o: memory().work(until_idle=True, **o),
+        lambda c, o: memory().work(**{"stop_event": SET, **o}),
     ),
     "expire": (kinds(seconds_or_0="older_than"), lambda c, o: memory().expire(**o)),
     "resume": (
@@ -186,8 +193,12 @@ TARGETS = {
         lambda c, o: memory().list(**o),
     ),
     "Store": (
-        {"encrypt": "other", "decrypt": "other"},
+        {"encrypt": "other", "decrypt": "other", "clock": "other"},
         lambda c, o: operations.Store(":memory:", **o),
+    ),
+    "places": (
+        {"url": "any text", "path": "any text"},
+        lambda c, o: operations.Store(**o) if "url" in o else bwp.History(**o),
     ),
     "poll": (
         WAIT | {"label": "text"},

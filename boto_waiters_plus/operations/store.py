@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
-from ..common.arguments import count, seconds
+from ..common.arguments import callback, count, flag, seconds, with_methods
 from ..engine.model import WaiterDefinition
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .background_wait import background_wait, check_background
@@ -326,7 +326,9 @@ class Store(OpenStore):
             make_client=make_client,
         )
         check_text("worker_name", worker_name)
+        flag("until_idle", until_idle)
         stop = threading.Event() if stop_event is None else stop_event
+        with_methods("stop_event", stop, "is_set", "wait")
         worker = Worker(self, options, name=worker_name, stop_event=stop)
         with ended_by_signals(worker.stop):
             return worker.run(until_idle=until_idle)
@@ -465,6 +467,10 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
 def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
     if isinstance(url, Backend):
         return url
+    if clock is not None:
+        callback("clock", clock)
+    if not (url is None or isinstance(url, (str, os.PathLike)) or hasattr(url, "database")):
+        raise TypeError(f"url must be a URL, a path or a Backend, not {type(url).__name__}")
     if isinstance(url, str) and url in _IN_MEMORY:
         return MemoryBackend(clock)
     try:
