@@ -86,7 +86,7 @@ class Stop:
         }[self.state]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the three members."""
+        """Return the members."""
         return asdict(self)
 
 
@@ -299,7 +299,12 @@ class StopThreads:
                     then(_too_many(operation))
                     return
                 stack.callback(places.release)
-                then(make())
+                try:
+                    made = make()
+                # What ends this thread, such as `SystemExit` in a hook, ends the stop alone.
+                except BaseException as error:
+                    made = Stop(operation, "refused", type(error).__name__)
+                then(made)
 
         if start_thread(lambda: context.run(stop), "stop") is None:
             context.run(hold.__exit__, None, None, None)

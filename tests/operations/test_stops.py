@@ -246,6 +246,17 @@ def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
     assert "no answer" in str(error)
 
 
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
+def test_what_a_hook_raises_ends_the_stop_alone(service, error):
+    made = service()
+
+    def fail():
+        raise error
+
+    made.stopping = fail
+    assert error.__name__ in str(told(begin(made, stop_on_timeout=True, max_attempts=1), "refused"))
+
+
 def test_without_a_place_no_stop_is_made(service, hang, monkeypatch):
     monkeypatch.setattr(stops.STOPS, "_places", threading.Semaphore(1))
     made = service()
