@@ -24,7 +24,7 @@ from ..calls.call_budget import CallEnded
 from ..calls.clock import current_time
 from ..calls.watchdog import monotonic
 from ..common.process import after_fork, start_thread
-from ..definitions.effect_trait import shipped_refused_items
+from ..definitions.effect_trait import RefusedItems
 from ..engine.redaction import cut
 from ..exceptions import (
     ErrorT,
@@ -38,7 +38,6 @@ from ..options import WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.data_model import converted
 from ..service.errors import error_facts
-from ..service.tokens import shape_id_of
 from .effects import AnsweredCall
 from .refused_items import refused_and_accepted
 from .stored_calls import Drive, Step, run_blocked, run_in_task
@@ -192,13 +191,12 @@ def _refusal(
     answered: AnsweredCall, parameters: Mapping[str, Any], response: Any
 ) -> ClientError | None:
     """Return what an answer refuses, though its status is 200, as boto3 raises a refusal."""
-    effect = answered.effect
-    operation = effect.mutation.service_model.operation_model(effect.effect.stop or "")
-    items = shipped_refused_items(shape_id_of(operation))
-    if items is None:
+    mutation, stop = answered.effect.mutation, answered.effect.trait.stop
+    if stop is None or stop.refused is None:
         return None
+    operation = mutation.service_model.operation_model(stop.operation)
     call = {"input": parameters, "output": converted(operation.output_shape, response)}
-    for refused in refused_and_accepted(items, call)["refused"]:
+    for refused in refused_and_accepted(RefusedItems(**stop.refused), call)["refused"]:
         words = {"Code": refused["code"] or "NotStopped", "Message": refused["message"] or ""}
         answer: Any = {"Error": words, "ResponseMetadata": response.get("ResponseMetadata", {})}
         return ClientError(answer, operation.name)

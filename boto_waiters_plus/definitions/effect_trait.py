@@ -81,6 +81,8 @@ class StopCall:
     """By parameter: an expression on the call."""
     each: str | None = None
     """An expression on the call: what is stopped one by one, as `item` of the others."""
+    refused: Mapping[str, str] | None = None
+    """Where its answer names what it refuses, as in `RefusedItems`."""
     resource: bool = False
     """Whether it names the resource, and would stop what others have begun on it, too."""
 

@@ -13,7 +13,7 @@ SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
 ROWS = [
     (shape, name)
     for shape, applied in effect_of.shipped_document()["shapes"].items()
-    for name, body in applied["traits"].get(EFFECT, {}).items()
+    for name, body in applied["traits"][EFFECT].items()
     if body["basis"] in ("identity", "version")
     and rules_fresh.is_update(shape.partition("#")[2])
     and (shape.partition("#")[0], f"EffectNotNew.{name}") not in SUPPRESSED

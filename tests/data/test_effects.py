@@ -23,9 +23,7 @@ from boto_waiters_plus.service.data_model import member_names
 
 FILE = Path(__file__).resolve().parents[2] / "data/effects.json"
 TEXT = FILE.read_text(encoding="utf-8")
-SHAPES = {
-    shape: each["traits"].get(EFFECT, {}) for shape, each in json.loads(TEXT)["shapes"].items()
-}
+SHAPES = {shape: each["traits"][EFFECT] for shape, each in json.loads(TEXT)["shapes"].items()}
 ROWS = [(shape, name) for shape, effects in SHAPES.items() for name in effects]
 LAWS = by_service(ROWS)
 

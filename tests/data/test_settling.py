@@ -34,7 +34,7 @@ MAX_WAIT = 100_000
 ROWS = [
     (shape, name)
     for shape, applied in effect_of.shipped_document()["shapes"].items()
-    for name, body in applied["traits"].get(EFFECT, {}).items()
+    for name, body in applied["traits"][EFFECT].items()
     # Of a waiter that tells more than a transition, each success is certain.
     if "settleFor" in body and ("operation" in body or body["basis"] == "transition")
 ]

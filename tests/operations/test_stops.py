@@ -3,11 +3,13 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import json
 import logging
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 from unittest import mock
 
 import botocore.exceptions
@@ -17,11 +19,14 @@ from test_begin import StaleService, http, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.changes import stops
+from boto_waiters_plus.changes.refused_items import refused_and_accepted
+from boto_waiters_plus.definitions.effect_trait import RefusedItems
 from boto_waiters_plus.operations import begun_rows
 
 RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
 TRAINING = {"polls": [[0, {"TrainingJobStatus": "InProgress"}]]}
 TRAINED = {"polls": [[0, {"TrainingJobStatus": "Completed"}]]}
+EFFECTS = Path(__file__).parents[2] / "data/effects.json"
 POLLS = ("GetJobRun", "DescribeTrainingJob")
 SLOW = {"min_delay": 1e6, "max_delay": 1e6}
 DENIED = {"Error": {"Code": "AccessDeniedException", "Message": "not allowed to stop."}}
@@ -145,6 +150,35 @@ def test_a_refusal_inside_an_answer_is_raised(service):
         operation.stop()
     assert caught.value.operation_name == "BatchStopJobRun"
     operation.cancel()
+
+
+ITEM = {"Status": "FAILED", "CacheClusterId": "c", "ErrorType": "E", "Reason": "m"}
+ANSWERS = {
+    "BatchStopJobRun": ({**REFUSED, "SuccessfulSubmissions": []}, {"SuccessfulSubmissions": [{}]}),
+    "BatchStopUpdateAction": ({"UnprocessedUpdateActions": [ITEM]}, {"ProcessedUpdateActions": []}),
+    "CancelDeclarativePoliciesReport": ({"Return": False}, {"Return": True}),
+    "CancelStatement": ({"Status": False}, {"Status": True}),
+    "CancelSteps": ({"CancelStepsInfoList": [ITEM]}, {"CancelStepsInfoList": [{"Status": "X"}]}),
+    "StopQuery": ({"success": False}, {"success": True}),
+}
+STOPS = [
+    pytest.param(stop, id=stop["operation"])
+    for shape in json.loads(EFFECTS.read_text("utf-8"))["shapes"].values()
+    for effect in shape["traits"]["boto.waiters#effect"].values()
+    if (stop := effect.get("stop")) is not None
+]
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_stop_is_told_by_its_answer_and_its_ids(stop):
+    answers = ANSWERS[stop["operation"]] if "refused" in stop else ()
+    for answer, is_refused in zip(answers, (True, False), strict=False):
+        call = {"input": {}, "output": answer}
+        found = refused_and_accepted(RefusedItems(**stop["refused"]), call)["refused"]
+        assert bool(found) is is_refused
+    # By an id of the answer it can stop nothing that others have begun.
+    paths = " ".join([stop.get("each", ""), *stop["parameters"].values()])
+    assert "call.output" in paths or stop["resource"]
 
 
 @pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
