@@ -36,7 +36,7 @@ USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait 
 FLAG_HELP = {
     "--once": "refuse an operation that cannot be repeated safely",
     "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
-    "--stop-on-cancel": "make it after Ctrl-C and SIGTERM",
+    "--stop-on-cancel": "make that call after Ctrl-C and SIGTERM",
     "--allow-repeat": "repeat an operation that has no token",
     "--adopt-existing": "accept a resource that an attempt without an answer may have made",
 }

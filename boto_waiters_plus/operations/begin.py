@@ -64,7 +64,7 @@ STORE_OPTIONS: Final = frozenset(
 class BegunOperation(MemoryOperation):
     """What `begin` returns: an `Operation` for the effect of a call.
 
-    `cancel` ends the waiting and leaves the resource as it is.
+    `cancel` ends the waiting and leaves the resource as it is, unless `stop_on_cancel` was given.
 
     Attributes:
         call: the `CallOutcome` of the call: its response, its token and its attempts.

@@ -81,7 +81,7 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
             kept = owing(row, begun, seal, is_driven=False)
     except (TypeError, ValueError, KeyError, OperationError) as found:
         error = unreadable(f"its end cannot be told: {type(found).__name__}")
-    return {**end_of(ended(row, error), error, seal), **kept, "lease": None}
+    return {**end_of(ended(row, error), error, seal), **kept}
 
 
 def unanswered(row: Row, seal: Seal) -> OperationError | None:

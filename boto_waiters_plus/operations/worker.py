@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..batch.tasks import Task
 from ..calls.clock import IdleQueue
-from ..changes.stops import STOPS, Stop, StopsAfter
+from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
@@ -272,21 +272,21 @@ class Worker:
         try:
             if begun is None:
                 raise unreadable("its call cannot be read")
-            client = self._maker.client_of(row)
+            stop = begun["trait"]["stop"]
+            if stop["resource"] and row["lease"] != self._lease:
+                reason = "it names the resource, and the worker of the wait has ended"
+                self._stopped(row, Stop(stop["operation"], "not made", reason))
+            # What finds no place here now is still owed.
+            elif len(self._stopping) < MOST_STOPS:
+                make = partial(stop_stored, self._maker.client_of(row), begun)
+                with self._lock:
+                    self._stopping.add(row["id"])
+                STOPS.add(stop["operation"], make, partial(self._stopped, row))
         except OperationError as error:
             what = row["id" if error.code == "unreadable" else "kind"]
             with self._lock:
                 self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
             self._backend.write(ENDED, [{"id": row["id"], "lease": None}])
-            return
-        stop = begun["trait"]["stop"]
-        make = partial(stop_stored, client, begun)
-        if stop["resource"] and row["lease"] != self._lease:
-            reason = "it names the resource, and the worker of the wait has ended"
-            make = partial(Stop, stop["operation"], "not made", reason)
-        with self._lock:
-            self._stopping.add(row["id"])
-        STOPS.add(stop["operation"], make, partial(self._stopped, row))
 
     def _stopped(self, row: Row, stop: Stop) -> None:
         # If that fails, the row owes it as before.

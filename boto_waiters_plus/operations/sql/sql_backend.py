@@ -314,11 +314,12 @@ def _owing(
     others = select(LEASES.c.id).where(LEASES.c.id != lease)
     is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
     owing = select(WAITS).where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
-    rows = connection.execute(owing.where(WAITS.c.state != OPEN).with_for_update(skip_locked=True))
-    found = [row for row in map(dict, rows.mappings()) if not {row["kind"], row["id"]} & {*without}]
-    for row in found:
-        connection.execute(update(WAITS).where(WAITS.c.id == row["id"]).values(lease=lease))
-    return [*found]
+    can = [each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)]
+    owing = owing.where(WAITS.c.state != OPEN, *can).limit(_AT_ONCE)
+    rows = connection.execute(owing.with_for_update(skip_locked=True)).mappings().all()
+    taken = WAITS.c.id.in_([row["id"] for row in rows])
+    connection.execute(update(WAITS).where(taken).values(lease=lease))
+    return [*map(dict, rows)]
 
 
 def _is_driven_by(lease: int | None) -> Any:
