@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from ..calls.clock import IdleQueue, current_time, start_timed_thread
+from ..calls.clock import current_time, start_timed_thread
 from ..calls.watchdog import monotonic
-from ..common.process import JobThread, start_thread
+from ..common.process import JobThread
 from ..common.warning import warn
 
 logger = logging.getLogger("boto_waiters_plus")
@@ -115,29 +115,27 @@ class Callbacks:
         if not self._has_any:
             yield
             return
-        due: IdleQueue[Any] = IdleQueue()
         errors: list[BaseException] = []
+        context, jobs = contextvars.copy_context(), JobThread("callbacks")
 
-        def work() -> None:
+        def call(function: Callable[[], object]) -> None:
             try:
-                for call in iter(due.get, None):
-                    call()
+                context.run(function)
             # Raised again in the thread of the caller, which ends the run.
             except BaseException as error:
                 errors.append(error)
                 failed(error)
 
-        thread = start_thread(partial(contextvars.copy_context().run, work), "callbacks")
-        # Where no thread can be started, callbacks are called in that of the waits.
-        if thread is not None:
-            self.defer(due.put)
+        def put(function: Callable[[], object]) -> None:
+            # Where no thread can be started, callbacks are called in that of the waits.
+            if not jobs.put(partial(call, function)):
+                call(function)
+
+        self.defer(put)
         try:
             yield
         finally:
-            due.put(None)
-            # A callback may close the run.
-            if thread is not None and thread is not threading.current_thread():
-                thread.join()
+            jobs.join()
         # The waits may have ended before the error came.
         if errors:
             raise errors[0]

@@ -72,9 +72,10 @@ class JobThread:
                     self._jobs.clear()
             return self._thread is not None
 
-    def join(self, seconds: float) -> None:
-        """Wait until nothing is left to do, at most so many seconds."""
-        if (thread := self._thread) is not None:
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until nothing is left to do, at most so many seconds; not in a job."""
+        thread = self._thread
+        if thread not in (None, threading.current_thread()):
             thread.join(seconds)
 
     def _start(self) -> threading.Thread | None:

@@ -204,7 +204,7 @@ class _Beginning:
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
         try:
-            answered = self._answered(call)
+            answered = self.answered(call)
             passed = self._clock() - self._start
             left = self.prepared.max_wait - passed
             wait = wait_after(answered, self._options, max_wait=left, since_call=passed)
@@ -216,17 +216,14 @@ class _Beginning:
             return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, self.stops))
         return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, self.stops))
 
-    def stop(self, call: CallOutcome) -> Stop:
-        """Stop what was begun by a call after which there is no wait."""
-        return stops.stop_in_time(self._answered(call))
-
     async def stop_awaited(self, call: CallOutcome) -> Stop:
-        """As `stop`, as part of the calling task."""
+        """Stop what was begun by a call after which there is no wait."""
         if is_async(type(self.client)):
-            return await stops.stop_in_time_async(self._answered(call))
-        return await asyncio.to_thread(self.stop, call)
+            return await stops.stop_in_time_async(self.answered(call))
+        return await asyncio.to_thread(stops.stop_in_time, self.answered(call))
 
-    def _answered(self, call: CallOutcome) -> AnsweredCall:
+    def answered(self, call: CallOutcome) -> AnsweredCall:
+        """Return a call that was answered, with its effect."""
         return self._effect.answered(self.prepared.parameters, call.response)
 
     def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
@@ -361,7 +358,7 @@ def begin(
     except WaiterTimeoutError as error:
         if not stop_on_timeout:
             raise
-        raise stops.told(error, beginning.stop(call)) from None
+        raise stops.told(error, stops.stop_in_time(beginning.answered(call))) from None
 
 
 async def begin_async(
