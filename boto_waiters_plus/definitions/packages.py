@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
+from typing import Any, Final
 
 from ..exceptions import WaiterDefinitionError
 from .files import load_layers
 from .overlays import Layer
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 GROUP: Final = "boto_waiters_plus.definitions"
 
@@ -30,48 +27,25 @@ def installed_layers() -> tuple[Sequence[Layer], WaiterDefinitionError | None]:
     service. They are read once per process.
     """
     layers: list[Layer] = []
-    problem: WaiterDefinitionError | None = None
-    for entry_point in entry_points():
+    problems: list[WaiterDefinitionError] = []
+    for entry_point in _entry_points(problems):
         try:
             layers += _load(entry_point)
         except WaiterDefinitionError as error:  # noqa: PERF203 - of one package
-            logger.warning("refused: %s", error)
-            problem = problem or error.with_traceback(None)
-    return layers, problem
+            problems.append(error.with_traceback(None))
+    for problem in problems:
+        logger.warning("refused: %s", problem)
+    return layers, next(iter(problems), None)
 
 
-def entry_points() -> list[EntryPoint]:
-    """Return the entry points of the group, by their names."""
-    if not any(map(_may_have_entry_points, sys.path)):
-        return []
-    # 7 ms where 180 packages are installed, and 20 for the import: only where there is one.
-    from importlib.metadata import entry_points  # noqa: PLC0415
-
-    return sorted(entry_points(group=GROUP), key=lambda each: each.name)
-
-
-def _may_have_entry_points(folder: str) -> bool:
-    """Return whether a package in a folder of `sys.path` may have an entry point of the group."""
+def _entry_points(problems: list[WaiterDefinitionError]) -> Sequence[EntryPoint]:
     try:
-        with os.scandir(folder or ".") as entries:
-            names = [entry.name for entry in entries]
-    except OSError:
-        # An archive: only `importlib.metadata` can tell.
-        return Path(folder).is_file()
-    texts = (
-        _text_of(f"{folder or '.'}/{name}/entry_points.txt")
-        for name in names
-        if name.endswith((".dist-info", ".egg-info"))
-    )
-    return any(GROUP.encode() in text for text in texts)
-
-
-def _text_of(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - half the time of pathlib
-            return file.read()
-    except OSError:
-        return b""
+        return sorted(entry_points(group=GROUP), key=attrgetter("name"))
+    # A malformed file of any installed package must not break the waits of all services.
+    except Exception as error:
+        text = f"their entry points cannot be read: {type(error).__name__}: {error}"
+        problems.append(WaiterDefinitionError(text, source="installed packages"))
+        return ()
 
 
 def _load(entry_point: EntryPoint) -> Iterator[Layer]:

@@ -157,6 +157,15 @@ def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broke
     assert not hasattr(kinesis, "wait_until_not_there")
 
 
+def test_a_malformed_record_of_another_package_breaks_no_wait(installed, tmp_path, kinesis, caplog):
+    record = tmp_path / "other-1.0.dist-info" / "entry_points.txt"
+    record.parent.mkdir()
+    record.write_text("[console_scripts]\nno equals sign\n")
+    installed(tmp_path)
+    assert kinesis.wait_until_stream_exists.definition.source.startswith("data/")
+    assert "installed packages: their entry points cannot be read: TypeError" in caplog.text
+
+
 def test_a_package_that_blocks_holds_only_lookups(
     installed, distribution, team, kinesis, monkeypatch
 ):
