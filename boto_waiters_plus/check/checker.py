@@ -82,16 +82,14 @@ def _read_waiters(unit: Unit) -> None:
 def _name_events(units: Iterable[Unit]) -> Iterator[tuple[Target, ValidationEvent]]:
     """Yield the conflicts of names in each service, with what they are about."""
     by_service: dict[str, list[tuple[Target, WaiterDefinition]]] = {}
-    models: dict[str, ServiceModel] = {}
     for unit in units:
         for service, closure in unit.services.items() if unit.is_readable else ():
             own = by_service.setdefault(service, [])
             for trait in unit.traits[WAITABLE]:
                 if trait.target.shape in closure:
                     own += [(trait.target, definition) for definition in trait.definitions]
-        models |= unit.models
     for service, waiters in by_service.items():
-        yield from check_names(service, waiters, models.get(service))
+        yield from check_names(service, waiters)
 
 
 def _unit_events(

@@ -56,8 +56,6 @@ class Unit:
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
-    models: dict[str, ServiceModel] = field(default_factory=dict)
-    """The models of the services that are botocore's."""
 
     @property
     def is_readable(self) -> bool:
@@ -85,7 +83,6 @@ class Unit:
     def add_to(self, service: BotocoreService, shape_id: str) -> None:
         """Add an operation with waiters to a service of botocore."""
         self.services.setdefault(service.shape, set()).add(shape_id)
-        self.models[service.shape] = service.model
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""

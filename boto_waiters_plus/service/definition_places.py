@@ -18,7 +18,6 @@ from ..definitions.overlays import Layer, WaiterOverlay
 from ..definitions.packages import installed_layers
 from ..definitions.services import service_key
 from ..definitions.shipped import unread_shipped
-from ..definitions.unique_names import conflicts
 from ..definitions.unread_waiter import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.acceptors import OutputMatcher
@@ -79,8 +78,8 @@ class DefinitionPlace:
         return BySnakeName((layer.name, place) for place, layer in enumerate(found))
 
     def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
-        """Return those of the waiters with this snake name, making no other."""
-        return filter(self._fits, map(self._all.__getitem__, self._keys.find(name)))
+        """Return those of the waiters with this name, without regard to case, making no other."""
+        return filter(self._fits, map(self._all.__getitem__, self._keys.alike(name)))
 
 
 def places_of(
@@ -114,35 +113,6 @@ def places_of(
         ),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
-
-
-def name_conflicts(
-    places: Iterable[DefinitionPlace], has_operation: Callable[[str], bool]
-) -> list[tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
-    """Return the pairs of waiters whose names differ by case only (section "Waiter names").
-
-    The second of a pair is the user's, from the higher place. A waiter replaces those of the same
-    name in the places below. A malformed place is passed over: its own lookup reports it.
-    """
-    if not any(_layers_of(place) for place in places if place.from_user):
-        return []
-
-    by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
-    users = set()
-    for place in places:
-        for layer in _layers_of(place):
-            if not isinstance(layer, WaiterOverlay) and has_operation(layer.operation):
-                kept = by_name.setdefault(layer.name, layer)
-                users |= {id(kept)} if place.from_user else set()
-    upwards = list(reversed(by_name.values()))
-    return [pair for pair in conflicts(upwards) if id(pair[1]) in users]
-
-
-def _layers_of(place: DefinitionPlace) -> Sequence[Layer | UnreadWaiter]:
-    try:
-        return place.layers
-    except WaiterDefinitionError:
-        return ()
 
 
 def applies_to(definition: Layer, *service_names: str) -> bool:

@@ -37,15 +37,9 @@ from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import BoundWaiter
-from .definition_places import (
-    DefinitionPlace,
-    applies_to,
-    botocores_own,
-    name_conflicts,
-    places_of,
-)
+from .definition_places import DefinitionPlace, applies_to, botocores_own, places_of
 from .installed_botocore import botocore_is_newer
-from .snake_names import BySnakeName
+from .snake_names import BySnakeName, letters
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -135,14 +129,6 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         names: list[str] = self._service.operation_names
         return names
 
-    @computed_once
-    def conflicts(
-        self,
-    ) -> Mapping[str, tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
-        """The conflicts of waiters with the user's, by the snake names of both."""
-        found = name_conflicts(self._places, lambda name: self.operation(name) is not None)
-        return {xform_name(each.name): pair for pair in found for each in pair}
-
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
         operation = self._service.operation_model(definition.operation)
@@ -173,7 +159,6 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         bound_waiter = self._by_name.get(name)
         if bound_waiter is None:
             self._refuse_stray_overlays()
-            self._refuse_conflict(name)
             bound_waiter = self._find(name)
         return bound_waiter
 
@@ -186,6 +171,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
                 if isinstance(layer, WaiterOverlay):
                     overlays += [layer] if operation is not None else []
                 elif operation is not None:
+                    if xform_name(layer.name) != name:
+                        return None  # hidden by one whose name differs in case only
                     bound_waiter = self._bind(layer, operation, overlays, place)
                     if place.from_user:
                         self._tell_what_is_replaced(bound_waiter.definition)
@@ -251,15 +238,6 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             waiter=definition.name,
         )
 
-    def _refuse_conflict(self, name: str) -> None:
-        """Refuse both waiters of a conflict: which of the two is meant is not known."""
-        if name in self.conflicts:
-            from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
-
-            first, refused = self.conflicts[name]
-            problem = taken_by(first, refused.source)
-            raise WaiterDefinitionError(problem, source=refused.source, waiter=refused.name)
-
     def _refuse_stray_overlays(self) -> None:
         """Refuse overlays of waiters that do not exist.
 
@@ -289,33 +267,29 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
 
     @computed_once
     def _names(self) -> dict[str, None]:
-        return self._names_in(self._places)
+        return dict.fromkeys(self._names_in(self._places).values())
 
-    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
-        """Return the snake names of the waiters whose operations the service has."""
-        layers = chain.from_iterable(place.layers for place in places)
-        return dict.fromkeys(
-            xform_name(layer.name)
-            for layer in layers
-            if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation)
-        )
+    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, str]:
+        """Return the snake names of the waiters whose operations the service has, by letters."""
+        names: dict[str, str] = {}
+        for layer in chain.from_iterable(place.layers for place in places):
+            if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation):
+                names.setdefault(letters(layer.name), xform_name(layer.name))
+        return names
 
     @computed_once
     def readable_names(self) -> Collection[str]:
         """The snake names of the waiters that can be used. Why others cannot is logged once."""
         places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
         names = self._names_in(places)
-        for name in self.conflicts:
-            _can_use(partial(self._refuse_conflict, name))
-            names.pop(name, None)
         for place in places:
             for layer in place.layers if place.from_user else ():
-                name = xform_name(layer.name)
+                key = letters(layer.name)
                 # A definition without a service may be for another one.
-                is_meant = layer.service is not None or name in names
-                if is_meant and not _can_use(partial(self._find, name)):
-                    names.pop(name, None)
-        return names
+                is_meant = layer.service is not None or key in names
+                if is_meant and not _can_use(partial(self._find, xform_name(layer.name))):
+                    names.pop(key, None)
+        return names.values()
 
 
 def _can_use(use: Callable[[], object]) -> bool:
