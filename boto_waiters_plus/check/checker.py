@@ -63,7 +63,10 @@ def check_with(
     for unit in units:
         _read_waiters(unit)
     names = list(_name_events(units))
-    events = (event for unit in units for event in _unit_events(unit, rules, names))
+    events = [event for unit in units for event in _unit_events(unit, rules, names)]
+    if not (rules or events or any(unit.traits[WAITABLE] for unit in units)):
+        text = f"no shape has the trait `{WAITABLE}`"
+        events = [ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text)]
     return list(apply_suppressions(events, suppressions))
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from typing import Any, Final
 
+from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .files import load_layers
-from .overlays import Layer
+from .files import load_definitions
 
 GROUP: Final = "boto_waiters_plus.definitions"
 
@@ -20,22 +20,22 @@ logger = logging.getLogger("boto_waiters_plus")
 
 
 @cache
-def installed_layers() -> tuple[Sequence[Layer], WaiterDefinitionError | None]:
+def installed_definitions() -> tuple[Sequence[WaiterDefinition], WaiterDefinitionError | None]:
     """Return what installed packages define, and the error of the first that cannot be used.
 
-    The definitions and overlays are in the order of the names of the entry points, for every
-    service. They are read once per process.
+    The definitions are in the order of the names of the entry points, for every service. They are
+    read once per process.
     """
-    layers: list[Layer] = []
+    definitions: list[WaiterDefinition] = []
     problems: list[WaiterDefinitionError] = []
     for entry_point in _entry_points(problems):
         try:
-            layers += _load(entry_point)
+            definitions += _load(entry_point)
         except WaiterDefinitionError as error:  # noqa: PERF203 - of one package
             problems.append(error.with_traceback(None))
     for problem in problems:
         logger.warning("refused: %s", problem)
-    return layers, next(iter(problems), None)
+    return definitions, next(iter(problems), None)
 
 
 def _entry_points(problems: list[WaiterDefinitionError]) -> Sequence[EntryPoint]:
@@ -48,8 +48,8 @@ def _entry_points(problems: list[WaiterDefinitionError]) -> Sequence[EntryPoint]
         return ()
 
 
-def _load(entry_point: EntryPoint) -> Iterator[Layer]:
-    """Yield what an entry point stands for: a package's files, or what `definitions=` takes."""
+def _load(entry_point: EntryPoint) -> Iterable[WaiterDefinition]:
+    """Return what an entry point stands for: a package's files, or what `definitions=` takes."""
     try:
         loaded = entry_point.load()
     # Whatever the code of a package raises, it must not break the waits of all services.
@@ -58,7 +58,7 @@ def _load(entry_point: EntryPoint) -> Iterator[Layer]:
     source: Any = list(getattr(loaded, "__path__", ())) or loaded
     if isinstance(source, type(sys)):
         raise _error(entry_point, "a module without a folder of files; name one of its members")
-    yield from load_layers(source)
+    return load_definitions(source)
 
 
 def _error(entry_point: EntryPoint, problem: str) -> WaiterDefinitionError:

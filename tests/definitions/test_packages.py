@@ -86,11 +86,11 @@ def installed(monkeypatch):
     def put(*folders):
         for folder in folders:
             monkeypatch.syspath_prepend(str(folder))
-        packages.installed_layers.cache_clear()
+        packages.installed_definitions.cache_clear()
 
     yield put
     monkeypatch.undo()
-    packages.installed_layers.cache_clear()
+    packages.installed_definitions.cache_clear()
     for name in [name for name in sys.modules if name.startswith(("team_", "bad_"))]:
         del sys.modules[name]
     importlib.invalidate_caches()
@@ -201,18 +201,6 @@ def test_what_is_wrong_with_a_package_is_told(
     installed(distribution("wrong", files, f"e = {entry_point}"))
     with pytest.raises(bwp.WaiterDefinitionError, match=words):
         bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
-
-
-def test_an_overlay_of_a_package_changes_a_shipped_waiter(installed, distribution, kinesis, caplog):
-    overlay = {
-        "boto.waiters#overlay": {"StreamExists": {"minDelay": 7}, "StreamExist": {"minDelay": 1}}
-    }
-    shape = {"type": "apply", "traits": overlay}
-    document = {"smithy": "2.0", "shapes": {"com.amazonaws.kinesis#DescribeStream": shape}}
-    files = {"team_overlay/kinesis.json": json.dumps(document)}
-    installed(distribution("overlay", files, "f = team_overlay"))
-    assert kinesis.wait_until_stream_exists.definition.min_delay == 7
-    assert "unknown waiter 'StreamExist'; did you mean 'StreamExists'?" in caplog.text
 
 
 def test_an_archive_on_the_path_is_searched(installed, team, kinesis, tmp_path):
