@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from .definitions.overlays import Layer
+    from .engine.model import WaiterDefinition
     from .options import WaitOptions
 
 ItemT = TypeVar("ItemT")
@@ -25,7 +25,7 @@ class Settings:
     """Definitions, default options and observers; never changed, only replaced.
 
     Args:
-        definitions: definitions and overlays, the first of a name wins.
+        definitions: definitions of waiters, the first of a name wins.
         defaults: default options; None: not given.
         observers: called with each `WaitEvent`.
     """
@@ -34,7 +34,7 @@ class Settings:
 
     def __init__(
         self,
-        definitions: tuple[Layer, ...] = (),
+        definitions: tuple[WaiterDefinition, ...] = (),
         defaults: WaitOptions | None = None,
         observers: tuple[Observer, ...] = (),
     ) -> None:

@@ -42,7 +42,7 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | | NOTE | botocore has no such operation; the waiters are ignored, as at run time |
 | `WaiterUnknownState.W.i` | DANGER | `waiters-2` only: a state that botocore does not know |
 | `WaiterWithoutAcceptors.W` | WARNING | `waiters-2` only: a waiter without acceptors is ignored |
-| `WaiterNoDefinitions` | WARNING | no file in a folder has waiters |
+| `WaiterNoDefinitions` | WARNING | a folder or a model has no waiters |
 
 A DANGER makes a waiter useless or harmful; a WARNING costs the caller time or leaves an acceptor
 without effect; a NOTE may well be intended. All rules trust the model; services are known to return

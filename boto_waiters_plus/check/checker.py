@@ -63,7 +63,10 @@ def check_with(
     for unit in units:
         _read_waiters(unit)
     names = list(_name_events(units))
-    events = (event for unit in units for event in _unit_events(unit, rules, names))
+    events = [event for unit in units for event in _unit_events(unit, rules, names)]
+    if not (rules or events or any(unit.traits[WAITABLE] for unit in units)):
+        text = f"no shape has the trait `{WAITABLE}`"
+        events = [ValidationEvent(Severity.WARNING, "WaiterNoDefinitions", None, text)]
     return list(apply_suppressions(events, suppressions))
 
 
@@ -82,16 +85,14 @@ def _read_waiters(unit: Unit) -> None:
 def _name_events(units: Iterable[Unit]) -> Iterator[tuple[Target, ValidationEvent]]:
     """Yield the conflicts of names in each service, with what they are about."""
     by_service: dict[str, list[tuple[Target, WaiterDefinition]]] = {}
-    models: dict[str, ServiceModel] = {}
     for unit in units:
         for service, closure in unit.services.items() if unit.is_readable else ():
             own = by_service.setdefault(service, [])
             for trait in unit.traits[WAITABLE]:
                 if trait.target.shape in closure:
                     own += [(trait.target, definition) for definition in trait.definitions]
-        models |= unit.models
     for service, waiters in by_service.items():
-        yield from check_names(service, waiters, models.get(service))
+        yield from check_names(service, waiters)
 
 
 def _unit_events(

@@ -50,10 +50,11 @@ def check_practices(waiter: WaiterDefinition, paths: list[TracedPath | None]) ->
 def check_replaced(waiter: WaiterDefinition, service: ServiceModel | None) -> Iterator[Finding]:
     """Tell of a waiter that takes the place of a shipped one of its service; a copy does not."""
     service_id = "" if service is None else service.service_id.hyphenize()
-    shipped = unread_shipped(service_id).get(waiter.name)
-    if shipped is not None and shipped.read() != replace(waiter, service=shipped.service):
-        text = f"it replaces the one that comes with boto_waiters_plus ({shipped.source})"
-        yield Finding(Severity.NOTE, "WaiterReplacesShipped", text)
+    for name, shipped in unread_shipped(service_id).items():
+        is_same = name.lower() == waiter.name.lower()
+        if is_same and shipped.read() != replace(waiter, service=shipped.service):
+            text = f"it replaces {name}, which comes with boto_waiters_plus ({shipped.source})"
+            yield Finding(Severity.NOTE, "WaiterReplacesShipped", text)
 
 
 def _name(waiter: WaiterDefinition) -> Iterator[Finding]:

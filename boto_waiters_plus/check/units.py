@@ -7,16 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore import xform_name
 from botocore.model import ServiceModel
 
-from ..definitions.overlays import OVERLAY, parse_overlays
 from ..definitions.parsing import as_mapping
-from ..definitions.smithy import AWS_NAMESPACE, WAITABLE, parse_model
+from ..definitions.smithy import AWS_NAMESPACE, WAITABLE
 from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError
-from ..service.service_waiters import ServiceWaiters
 from .botocore_services import BotocoreService, service_by_namespace
 from .documents import Document, Target
 from .events import Location, Severity, ValidationEvent
@@ -56,8 +52,6 @@ class Unit:
     suppressions: list[Suppression] = field(default_factory=list)
     services: dict[str, set[str]] = field(default_factory=dict)
     """The operations of each service."""
-    models: dict[str, ServiceModel] = field(default_factory=dict)
-    """The models of the services that are botocore's."""
 
     @property
     def is_readable(self) -> bool:
@@ -85,7 +79,6 @@ class Unit:
     def add_to(self, service: BotocoreService, shape_id: str) -> None:
         """Add an operation with waiters to a service of botocore."""
         self.services.setdefault(service.shape, set()).add(shape_id)
-        self.models[service.shape] = service.model
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""
@@ -185,15 +178,11 @@ class SmithyUnit:
             return
         unit.suppressions += of_trait(shape_id, traits)
         if name not in service.operation_names:
-            if WAITABLE in traits or OVERLAY in traits:
+            if WAITABLE in traits:
                 event = unknown_operation(target, name, service)
                 unit.events.append(as_note(event, self._newer))
             return
-        operation = service.operation(name)
-        self._add(document, shape_id, traits, operation, service)
-        if OVERLAY in traits:
-            target = _target(document, shape_id, OVERLAY)
-            self._add_overlays(target, operation, traits[OVERLAY], service)
+        self._add(document, shape_id, traits, service.operation(name), service)
         if WAITABLE in traits:
             unit.add_to(service, shape_id)
 
@@ -214,28 +203,6 @@ class SmithyUnit:
                 model=service.model if service else None,
             )
             self.unit.traits[name].append(applied)
-
-    def _add_overlays(
-        self, target: Target, operation: OperationShapes, overlays: Any, service: BotocoreService
-    ) -> None:
-        """Add the waiters of a client that overlays change."""
-        document = target.document
-        assert document is not None
-        alone = {"shapes": {target.shape: {"type": "apply", "traits": {OVERLAY: overlays}}}}
-        source = document.source or "dict"
-        try:
-            parsed = parse_overlays(alone, source=source, service=service.name)
-            own = parse_model(document.data, source=source, service=service.name)
-            found = ServiceWaiters(service.model, None, [*parsed, *own])
-            changed = [found[xform_name(overlay.name)].definition for overlay in parsed]
-        except WaiterDefinitionError as error:
-            waiter, acceptor = error.waiter, error.acceptor
-            in_waiter = waiter is not None and acceptor is None
-            text = f"Waiter `{waiter}`: {error.problem}" if in_waiter else error.problem
-            event = target.event(Severity.ERROR, "Model", text, waiter=waiter, acceptor=acceptor)
-            self.unit.events.append(event)
-        else:
-            self.unit.add(operation, target, definitions=changed)
 
 
 def _target(document: Document, shape_id: str, trait: str) -> Target:

@@ -17,8 +17,6 @@ import difflib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from botocore.model import ServiceModel
-
 from ..definitions.smithy import WAITABLE
 from ..definitions.unique_names import UNIQUE_NAMES, conflicts
 from ..engine.acceptors import (
@@ -31,7 +29,6 @@ from ..engine.acceptors import (
     PathMatcher,
 )
 from ..engine.model import WaiterDefinition
-from ..service.service_waiters import ServiceWaiters
 from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, parse
@@ -65,14 +62,13 @@ def check_waiter(waiter: WaiterDefinition, checker: AcceptorChecker) -> Iterator
 
 
 def check_names(
-    service: str, waiters: list[tuple[Target, WaiterDefinition]], model: ServiceModel | None
+    service: str, waiters: list[tuple[Target, WaiterDefinition]]
 ) -> Iterator[tuple[Target, ValidationEvent]]:
     """Check that the names of waiters are unique in a service; yield events with their targets.
 
     Args:
         service: the shape id of the service.
         waiters: its waiters, each with what it is about.
-        model: the model of a service of botocore, whose other waiters count too.
     """
     targets = {id(waiter): target for target, waiter in waiters}
     by_name: dict[str, dict[int, WaiterDefinition]] = {}
@@ -85,23 +81,12 @@ def check_names(
             text = f"waiters on other operations in the closure of service, `{service}`: [{others}]"
             if not others:
                 text = f"another waiter of the operation in the service, `{service}`"
-            yield _taken(targets[key], waiter.name, text)
-    if model is None:
-        return
-    conflicts_of_places = ServiceWaiters(model, None, [waiter for _, waiter in waiters]).conflicts
-    # Each is there under both names.
-    for first, refused in {id(pair): pair for pair in conflicts_of_places.values()}.values():
-        target = targets.get(id(refused))
-        if target is not None and id(first) not in targets:
-            text = f"`{first.name}` of {first.operation} in {first.source}"
-            yield _taken(target, refused.name, text)
-
-
-def _taken(target: Target, waiter: str, others: str) -> tuple[Target, ValidationEvent]:
-    name = waiter.lower()
-    text = f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with {others}"
-    event = target.event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter)
-    return target, event
+            name = waiter.name.lower()
+            text = (
+                f"`{WAITABLE}` trait waiter name `{name}` case-insensitively conflicts with {text}"
+            )
+            event = targets[key].event(Severity.ERROR, UNIQUE_NAMES, text, waiter=waiter.name)
+            yield targets[key], event
 
 
 class AcceptorChecker:

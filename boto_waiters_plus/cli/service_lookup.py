@@ -15,9 +15,9 @@ from botocore.utils import CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES
 
 from ..common.arguments import nearest
 from ..definitions.evidence_trait import evidence_of
-from ..definitions.files import SEARCH_PATH_FILE, load_layers
+from ..definitions.files import SEARCH_PATH_FILE, load_definitions
 from ..definitions.near_waiters import did_you_mean
-from ..definitions.packages import installed_layers
+from ..definitions.packages import installed_definitions
 from ..definitions.services import service_key
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
@@ -120,11 +120,11 @@ def own_services() -> set[str]:
     own = Loader(extra_search_paths=paths, include_default_search_paths=False)
     found = {*loader.list_available_services(SEARCH_PATH_FILE)}
     found.update(own.list_available_services("waiters-2"))
-    layers = installed_layers()[0]
-    if layers:
+    definitions = installed_definitions()[0]
+    if definitions:
         keys = {service_key(name): name for name in service_names()}
         keys |= {service_key(each): client_name(each) for each in shipped_services()}
-        services = (layer.service for layer in layers if layer.service is not None)
+        services = (each.service for each in definitions if each.service is not None)
         found.update(keys.get(service_key(service), service) for service in services)
     return found
 
@@ -164,9 +164,9 @@ def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[Wai
     """
     loader = default_loader()
     try:
-        layers = load_layers(files or ())
+        definitions = load_definitions(files or ())
         document = loader.load_service_model(service, "service-2")
-        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, layers)
+        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
         found = [waiter.definition for waiter in waiters.values()]
     except UnknownServiceError:
         # The service is newer than the installed botocore.
@@ -193,8 +193,7 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
         for definition in waiters_of(service):
             names.add(definition.name)
             yield service, definition
-    definitions = (each for each in installed_layers()[0] if isinstance(each, WaiterDefinition))
-    for definition in definitions:
+    for definition in installed_definitions()[0]:
         if definition.service is None and definition.name not in names:
             yield "any", definition
 

@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, HTTPClientError
 from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
-from ..definitions.files import load_layers
+from ..definitions.files import load_definitions
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from ..service.bound_waiter import BoundWaiter
@@ -91,8 +91,8 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     session = session_of(arguments)
     parser.set_defaults(session=session)
     service = service_model(session, names[0], "command or service")
-    layers = load_layers(arguments.definitions or ())
-    waiters = ServiceWaiters(service, session.get_component("data_loader"), layers)
+    definitions = load_definitions(arguments.definitions or ())
+    waiters = ServiceWaiters(service, session.get_component("data_loader"), definitions)
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
         parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."

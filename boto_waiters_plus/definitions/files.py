@@ -13,10 +13,9 @@ from typing import Any
 
 from ..common.definition_error import WaiterDefinitionError
 from ..engine.model import WaiterDefinition
-from .overlays import Layer, WaiterOverlay, parse_overlays
 from .parsing import Place
 from .services import service_key
-from .smithy import parse_model
+from .smithy import WAITABLE, parse_model
 from .unique_names import refuse_conflicts
 from .waiters2 import convert_model
 
@@ -43,94 +42,87 @@ def load_definitions(source: Source | Iterable[Source]) -> tuple[WaiterDefinitio
         The definitions, in the order in which they were found.
 
     Raises:
-        WaiterDefinitionError: a file cannot be read, breaks a rule of the specification (sections
-            "Waiter names" to "PathComparator enum"), or has overlays, which are not definitions.
-            The message names file, waiter and acceptor.
+        WaiterDefinitionError: a file cannot be read, has no waiter, or breaks a rule of the
+            specification (sections "Waiter names" to "PathComparator enum"). The message names
+            file, waiter and acceptor.
     """
-    definitions: list[WaiterDefinition] = []
-    for layer in load_layers(source):
-        if isinstance(layer, WaiterOverlay):
-            raise layer.refuse("changes a waiter of a client; pass the file as definitions=")
-        definitions.append(layer)
-    return tuple(definitions)
+    definitions = tuple(_definitions(source))
+    _refuse_conflicts(definitions)
+    return definitions
 
 
-def load_layers(source: Source | Iterable[Source]) -> tuple[Layer, ...]:
-    """Load definitions and overlays, as `definitions=` accepts them.
-
-    Returns:
-        The overlays, then the definitions, each in the order in which they were found. The overlays
-        come first because they change the definitions that are given with them, too.
-
-    Raises:
-        WaiterDefinitionError: see `load_definitions`.
-    """
-    # The sort is stable.
-    layers = sorted(_layers(source), key=lambda layer: isinstance(layer, WaiterDefinition))
-    _refuse_conflicts(layers)
-    return tuple(layers)
-
-
-def _refuse_conflicts(layers: Iterable[Layer]) -> None:
+def _refuse_conflicts(definitions: Iterable[WaiterDefinition]) -> None:
     """Refuse waiters of one service whose names conflict.
 
     A definition without a service is for any; whether it conflicts depends on the client.
     """
     by_service: dict[str, list[WaiterDefinition]] = {}
-    for layer in layers:
-        if isinstance(layer, WaiterDefinition) and layer.service is not None:
-            by_service.setdefault(service_key(layer.service), []).append(layer)
-    for definitions in by_service.values():
-        refuse_conflicts(definitions)
+    for definition in definitions:
+        if definition.service is not None:
+            by_service.setdefault(service_key(definition.service), []).append(definition)
+    for group in by_service.values():
+        refuse_conflicts(group)
 
 
-def _layers(source: Source | Iterable[Source]) -> Iterable[Layer]:
+def _definitions(source: Source | Iterable[Source]) -> Iterable[WaiterDefinition]:
     if isinstance(source, WaiterDefinition):
         return (source,)
     if isinstance(source, Mapping):
-        return parse_document(source, source="dict")
+        return parse_waiters(source, source="dict")
     if source == "":
         problem = 'the path is empty; pass "." for the working directory'
         raise WaiterDefinitionError(problem, source="definitions")
     if isinstance(source, (str, os.PathLike)):
         return _load_path(Path(source))
     if isinstance(source, Iterable):
-        return [layer for part in source for layer in _layers(part)]
+        return [definition for part in source for definition in _definitions(part)]
     raise WaiterDefinitionError(
         f"definitions must be a path or a dict, not {type(source).__name__}", source="definitions"
     )
 
 
-def parse_document(document: Any, *, source: str, service: str | None = None) -> list[Layer]:
-    """Parse the overlays and waiters of one document in either JSON form."""
+def parse_waiters(
+    document: Any, *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """Parse a document as `parse_document`, and refuse a Smithy model without waiters."""
+    definitions = parse_document(document, source=source, service=service)
+    if not definitions and "smithy" in document:
+        raise Place(source).error(f"no shape has the trait {WAITABLE}")
+    return definitions
+
+
+def parse_document(
+    document: Any, *, source: str, service: str | None = None
+) -> list[WaiterDefinition]:
+    """Parse the waiters of one document in either JSON form."""
     place = Place(source)
     if not isinstance(document, Mapping):
         raise place.error("a document of waiters must be a JSON object")
     if "smithy" in document:
         if document["smithy"] not in ("1.0", "2", "2.0"):
             raise place.error("smithy must be the version 1.0 or 2.0")
-        definitions = parse_model(document, source=source, service=service)
-        return [*parse_overlays(document, source=source, service=service), *definitions]
+        return parse_model(document, source=source, service=service)
     if "waiters" in document:
         definitions = convert_model(document, source=source, service=service)
         refuse_conflicts(definitions)
-        return [*definitions]
+        return definitions
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')
 
 
-def _load_path(path: Path) -> Iterable[Layer]:
+def _load_path(path: Path) -> Iterable[WaiterDefinition]:
     place = Place(str(path))
     if path.is_dir():
-        layers: list[Layer] = []
+        definitions: list[WaiterDefinition] = []
         for file in files_below(path):
             document, _ = parse_text(read_text(file), file)
             if isinstance(document, Mapping) and ("smithy" in document or "waiters" in document):
-                layers += parse_document(document, source=str(file), service=_service_by_path(file))
-        if not layers:
+                service = _service_by_path(file)
+                definitions += parse_document(document, source=str(file), service=service)
+        if not definitions:
             raise place.error("no waiter definitions in this folder")
-        return layers
+        return definitions
     document, _ = parse_text(read_text(path), path)
-    return parse_document(document, source=str(path), service=_service_by_path(path))
+    return parse_waiters(document, source=str(path), service=_service_by_path(path))
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -188,13 +188,6 @@ def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
             rest += [(child, depth + 1) for child in node.get("children", ())]
 
 
-def parse_acceptor(body: Any, place: Place) -> Acceptor:
-    """Parse one acceptor."""
-    acceptor = read_acceptor(body, place)
-    require_acceptor_rules(acceptor, place)
-    return acceptor
-
-
 def read_acceptor(body: Any, place: Place) -> Acceptor:
     """Parse the form of one acceptor; `require_acceptor_rules` checks its values."""
     acceptor = require_mapping(body, "an acceptor", place)

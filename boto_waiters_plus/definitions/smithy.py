@@ -59,7 +59,7 @@ def parse_model(
     definitions: list[WaiterDefinition] = []
     by_service: dict[str, list[WaiterDefinition]] = {}
     services = services_by_operation(shapes)
-    for shape_id, service_id, bodies in shapes_with(WAITABLE, shapes, place, service):
+    for shape_id, service_id, bodies in _waitable(shapes, place, service):
         namespace, _, operation = shape_id.partition("#")
         shape = shapes[shape_id]
         waiters = []
@@ -143,10 +143,10 @@ def read_acceptors(
     )
 
 
-def shapes_with(
-    trait: str, shapes: Mapping[str, Any], place: Place, service: str | None
+def _waitable(
+    shapes: Mapping[str, Any], place: Place, service: str | None
 ) -> Iterator[tuple[str, str | None, Mapping[str, Any]]]:
-    """Yield the shape id of each operation with a trait of waiters, its service, and the trait.
+    """Yield the shape id of each operation with waiters, its service, and its trait.
 
     Raises:
         WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
@@ -157,15 +157,15 @@ def shapes_with(
             raise place.error("the id of a shape must be a string")
         shape = require_mapping(body, f"shape {shape_id}", place)
         traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
-        if trait not in traits:
+        if WAITABLE not in traits:
             continue
         if shape.get("type") not in ("operation", "apply"):
-            raise place.error(f"{trait} on {shape_id}, which is not an operation")
+            raise place.error(f"{WAITABLE} on {shape_id}, which is not an operation")
         if not _SHAPE_ID.match(shape_id):
             raise place.error(f"{shape_id!r} is not an absolute shape id")
-        waiters = require_mapping(traits[trait], f"{trait} of {shape_id}", place)
+        waiters = require_mapping(traits[WAITABLE], f"{WAITABLE} of {shape_id}", place)
         if not waiters:
-            raise place.error(f"{trait} of {shape_id} has no waiter")
+            raise place.error(f"{WAITABLE} of {shape_id} has no waiter")
         namespace = shape_id.partition("#")[0]
         is_aws = namespace.startswith(AWS_NAMESPACE)
         by_namespace = namespace.removeprefix(AWS_NAMESPACE) if is_aws else None

@@ -1,17 +1,16 @@
 """The names of waiters are unique in the closure of a service (section "Waiter names").
 
 The loader and the checker share this rule. Names differ by more than case. One name may be defined
-several times, on one operation: the first place that has it wins.
+several times, on one operation. Between places the nearer one wins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from ..engine.model import WaiterDefinition
 from .parsing import Place, as_mapping
-from .unread_waiter import UnreadWaiter
 
 UNIQUE_NAMES = "UniqueWaiterNames"
 """The id of the rule in Smithy's validator."""
@@ -19,36 +18,23 @@ UNIQUE_NAMES = "UniqueWaiterNames"
 _RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
 
 
-WaiterT = TypeVar("WaiterT", bound=WaiterDefinition | UnreadWaiter)
-
-
-def conflicts(waiters: Iterable[WaiterT]) -> Iterator[tuple[WaiterT, WaiterT]]:
+def conflicts(
+    waiters: Iterable[WaiterDefinition],
+) -> Iterator[tuple[WaiterDefinition, WaiterDefinition]]:
     """Yield the waiters of one service whose name is taken, each after the one that took it."""
-    taken: dict[str, WaiterT] = {}
+    taken: dict[str, WaiterDefinition] = {}
     for waiter in waiters:
         first = taken.setdefault(waiter.name.lower(), waiter)
         if (first.name, first.operation) != (waiter.name, waiter.operation):
             yield first, waiter
 
 
-def taken_by(first: WaiterDefinition | UnreadWaiter, source: str) -> str:
-    """Return the problem of a waiter whose name is taken.
-
-    Args:
-        first: the waiter that has the name.
-        source: the file or place of the other one.
-    """
-    where = "" if first.source == source else f" in {first.source}"
-    return (
-        f"name already taken by {first.name} of {first.operation}{where} "
-        "(names must differ by more than case)"
-    )
-
-
 def refuse_conflicts(definitions: Iterable[WaiterDefinition]) -> None:
     """Refuse waiters of one service whose names conflict."""
     for first, other in conflicts(definitions):
-        problem = taken_by(first, other.source)
+        where = "" if first.source == other.source else f" in {first.source}"
+        problem = f"name already taken by {first.name} of {first.operation}{where} "
+        problem += "(names must differ by more than case)"
         raise Place(other.source, other.name).error(problem, UNIQUE_NAMES)
 
 

@@ -166,20 +166,14 @@ def refuse_taken_names(
         WaiterDefinitionError: it names the definition.
     """
     # Only where definitions are given.
-    from ..engine.model import WaiterDefinition  # noqa: PLC0415 - see above
     from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - see above
     from ..service.definition_places import applies_to  # noqa: PLC0415 - see above
 
-    for layer in settings.definitions:
-        if not isinstance(layer, WaiterDefinition):
+    for each in settings.definitions:
+        name = METHOD_PREFIX + xform_name(each.name)
+        if name not in class_attributes or xform_name(each.operation) not in class_attributes:
             continue
-        name = METHOD_PREFIX + xform_name(layer.name)
-        if name not in class_attributes or xform_name(layer.operation) not in class_attributes:
-            continue
-        by_botocore_name = EVENT_ALIASES.get(layer.service or "") == service_id
-        if by_botocore_name or applies_to(layer, service_id):
-            raise WaiterDefinitionError(
-                f"the client has an attribute {name} already",
-                source=layer.source,
-                waiter=layer.name,
-            )
+        by_botocore_name = EVENT_ALIASES.get(each.service or "") == service_id
+        if by_botocore_name or applies_to(each, service_id):
+            problem = f"the client has an attribute {name} already"
+            raise WaiterDefinitionError(problem, source=each.source, waiter=each.name)

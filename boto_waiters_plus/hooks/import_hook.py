@@ -63,10 +63,9 @@ class ImportHook:
             spec = self._found_by_others(name, path, target)
         finally:
             del asking[name]
-        # A namespace package has no loader.
-        if spec is not None and spec.loader is not None:
-            kind = _Loader if hasattr(spec.loader, "exec_module") else _LegacyLoader
-            spec.loader = kind(spec, self._after_import)  # type: ignore[assignment]  # its attributes are the loader's
+        # A namespace package has no loader, and an old loader has no `exec_module`.
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _Loader(spec, self._after_import)  # type: ignore[assignment]  # its attributes are the loader's
         return spec
 
     def _found_by_others(
@@ -92,7 +91,7 @@ class ImportHook:
             logger.exception("cannot extend %s; it stays as it is without install()", module)
 
 
-class _LoaderProxy:
+class _Loader:
     """A loader that stands in a spec until the module is loaded, and leaves no trace then."""
 
     def __init__(self, spec: ModuleSpec, after_import: Callable[[ModuleType], None]) -> None:
@@ -108,27 +107,11 @@ class _LoaderProxy:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_loader"], name)
 
-    def _step_aside(self) -> Any:
-        """Return the loader, which is the spec's again."""
+    def exec_module(self, module: ModuleType) -> None:
         current: Any = self._spec.loader
         if current is self:
             self._spec.loader = self._loader
-        return self._loader
-
-
-class _Loader(_LoaderProxy):
-    def exec_module(self, module: ModuleType) -> None:
-        loader = self._step_aside()
         if getattr(module, "__loader__", None) is self:
-            module.__loader__ = loader
-        loader.exec_module(module)
+            module.__loader__ = self._loader
+        self._loader.exec_module(module)
         self._after_import(module)
-
-
-class _LegacyLoader(_LoaderProxy):
-    """The same for a loader that has no `exec_module`."""
-
-    def load_module(self, name: str) -> ModuleType:
-        module: ModuleType = self._step_aside().load_module(name)
-        self._after_import(module)
-        return module

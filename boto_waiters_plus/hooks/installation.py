@@ -21,7 +21,7 @@ from .state import INSTALLED, PATCHED_MODULES
 
 if TYPE_CHECKING:
     from ..definitions.files import Source
-    from ..definitions.overlays import Layer
+    from ..engine.model import WaiterDefinition
     from ..options import WaitOptions
 
 T = TypeVar("T")
@@ -151,18 +151,18 @@ def _settings(
     """Return the settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
-    layers: tuple[Layer, ...] = ()
+    loaded: tuple[WaiterDefinition, ...] = ()
     options: WaitOptions | None = None
     # Imported where they are needed: a program that never waits should not pay for them.
     if definitions or not isinstance(definitions, tuple):
-        from ..definitions.files import load_layers  # noqa: PLC0415 - see above
+        from ..definitions.files import load_definitions  # noqa: PLC0415 - see above
 
-        layers = load_layers(definitions)
+        loaded = load_definitions(definitions)
     if defaults is not None:
         from ..options import as_options  # noqa: PLC0415 - see above
 
         options = as_options(defaults, "defaults")
-    return Settings(layers, options, () if on_event is None else (on_event,))
+    return Settings(loaded, options, () if on_event is None else (on_event,))
 
 
 def _enable_client(client: Any, settings: Settings) -> None:

@@ -13,12 +13,10 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
 
-from ..definitions.files import SEARCH_PATH_FILE, parse_document
-from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.packages import installed_layers
+from ..definitions.files import SEARCH_PATH_FILE, parse_waiters
+from ..definitions.packages import installed_definitions
 from ..definitions.services import service_key
 from ..definitions.shipped import unread_shipped
-from ..definitions.unique_names import conflicts
 from ..definitions.unread_waiter import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.acceptors import OutputMatcher
@@ -32,7 +30,7 @@ logger = logging.getLogger("boto_waiters_plus")
 
 
 class DefinitionPlace:
-    """The definitions and overlays of one place, read at first use.
+    """The definitions of one place, read at first use.
 
     Args:
         read: returns them, or a mapping that makes each by its name; it raises a
@@ -44,7 +42,7 @@ class DefinitionPlace:
 
     def __init__(
         self,
-        read: Callable[[], Iterable[Layer | UnreadWaiter] | Mapping[str, UnreadWaiter]],
+        read: Callable[[], Iterable[WaiterDefinition | UnreadWaiter] | Mapping[str, UnreadWaiter]],
         *,
         from_user: bool = False,
         valid: bool = False,
@@ -61,30 +59,25 @@ class DefinitionPlace:
         return found if isinstance(found, Mapping) else tuple(found)
 
     @computed_once
-    def layers(self) -> Sequence[Layer | UnreadWaiter]:
+    def waiters(self) -> Sequence[WaiterDefinition | UnreadWaiter]:
         """All that can be used, in the order of precedence."""
         found = self._all
         return tuple(filter(self._fits, found.values() if isinstance(found, Mapping) else found))
-
-    @computed_once
-    def overlays(self) -> Sequence[WaiterOverlay]:
-        """The overlays among them."""
-        return tuple(layer for layer in self.layers if isinstance(layer, WaiterOverlay))
 
     @computed_once
     def _keys(self) -> BySnakeName[Any]:
         found = self._all
         if isinstance(found, Mapping):
             return BySnakeName((name, name) for name in found)
-        return BySnakeName((layer.name, place) for place, layer in enumerate(found))
+        return BySnakeName((waiter.name, place) for place, waiter in enumerate(found))
 
-    def named(self, name: str) -> Iterable[Layer | UnreadWaiter]:
-        """Return those of the waiters with this snake name, making no other."""
-        return filter(self._fits, map(self._all.__getitem__, self._keys.find(name)))
+    def named(self, name: str) -> Iterable[WaiterDefinition | UnreadWaiter]:
+        """Return those with this name, without regard to case, making no other."""
+        return filter(self._fits, map(self._all.__getitem__, self._keys.alike(name)))
 
 
 def places_of(
-    service: ServiceModel, loader: Loader | None, definitions: Iterable[Layer]
+    service: ServiceModel, loader: Loader | None, definitions: Iterable[WaiterDefinition]
 ) -> tuple[DefinitionPlace, ...]:
     """Return the five places for a service, in the order of precedence.
 
@@ -93,7 +86,7 @@ def places_of(
     Args:
         service: the model of the service.
         loader: botocore's loader of the session; by default one with the default search path.
-        definitions: the definitions and overlays given by the user, for any service.
+        definitions: the definitions given by the user, for any service.
     """
     names = (service.service_name, service.service_id, service.endpoint_prefix)
     given = tuple(definitions)
@@ -103,7 +96,7 @@ def places_of(
         ),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
         DefinitionPlace(
-            lambda: (each for each in installed_layers()[0] if applies_to(each, *names)),
+            lambda: (each for each in installed_definitions()[0] if applies_to(each, *names)),
             from_user=True,
         ),
         DefinitionPlace(
@@ -116,36 +109,7 @@ def places_of(
     )
 
 
-def name_conflicts(
-    places: Iterable[DefinitionPlace], has_operation: Callable[[str], bool]
-) -> list[tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
-    """Return the pairs of waiters whose names differ by case only (section "Waiter names").
-
-    The second of a pair is the user's, from the higher place. A waiter replaces those of the same
-    name in the places below. A malformed place is passed over: its own lookup reports it.
-    """
-    if not any(_layers_of(place) for place in places if place.from_user):
-        return []
-
-    by_name: dict[str, WaiterDefinition | UnreadWaiter] = {}
-    users = set()
-    for place in places:
-        for layer in _layers_of(place):
-            if not isinstance(layer, WaiterOverlay) and has_operation(layer.operation):
-                kept = by_name.setdefault(layer.name, layer)
-                users |= {id(kept)} if place.from_user else set()
-    upwards = list(reversed(by_name.values()))
-    return [pair for pair in conflicts(upwards) if id(pair[1]) in users]
-
-
-def _layers_of(place: DefinitionPlace) -> Sequence[Layer | UnreadWaiter]:
-    try:
-        return place.layers
-    except WaiterDefinitionError:
-        return ()
-
-
-def applies_to(definition: Layer, *service_names: str) -> bool:
+def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:
     """Return whether a definition is for the service with these names, or for any service."""
     if definition.service is None:
         return True
@@ -166,7 +130,7 @@ def _fits(service: ServiceModel, waiter: UnreadWaiter) -> bool:
     )
 
 
-def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[Layer]:
+def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[WaiterDefinition]:
     path = _data_path(service, SEARCH_PATH_FILE)
     document = _load(loader, path)
     if document is None:
@@ -176,7 +140,7 @@ def _on_search_path(service: ServiceModel, loader: Loader | None) -> Iterable[La
             )
         return ()
     source = f"{path}.json on botocore's search path"
-    return parse_document(document, source=source, service=service.service_name)
+    return parse_waiters(document, source=source, service=service.service_name)
 
 
 def _misplaced(service: ServiceModel, loader: Loader | None) -> Iterator[Path]:

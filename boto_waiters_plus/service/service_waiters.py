@@ -7,16 +7,16 @@
 5. the installed botocore's own `waiters-2`, converted at run time, so that a waiter of a newer
    botocore works the day it is released.
 
-An overlay changes the waiter of the places below it. A place is read at the first lookup that
-reaches it, and a waiter is parsed when it is asked for. Nothing is locked: of several threads that
-look up one waiter at once, the first one to finish decides.
+A place is read at the first lookup that reaches it, and a waiter is parsed when it is asked for.
+Nothing is locked: of several threads that look up one waiter at once, the first one to finish
+decides.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cache, partial
@@ -28,8 +28,7 @@ from botocore.loaders import Loader
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..common.arguments import nearest
-from ..definitions.overlays import Layer, WaiterOverlay
-from ..definitions.packages import installed_layers
+from ..definitions.packages import installed_definitions
 from ..definitions.unread_waiter import UnreadWaiter
 from ..definitions.waiters2 import convert_model, without_status
 from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
@@ -37,15 +36,9 @@ from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import BoundWaiter
-from .definition_places import (
-    DefinitionPlace,
-    applies_to,
-    botocores_own,
-    name_conflicts,
-    places_of,
-)
+from .definition_places import DefinitionPlace, applies_to, botocores_own, places_of
 from .installed_botocore import botocore_is_newer
-from .snake_names import BySnakeName
+from .snake_names import BySnakeName, letters
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -54,21 +47,21 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     """The waiters of one service, as a client of one session has them.
 
     They are in the order of precedence, by their names in snake case; each is looked up when it is
-    asked for. Each lookup raises a `WaiterDefinitionError` if the file on the search path is
-    malformed or an overlay names a waiter that does not exist: the waiters that were meant are
-    unknown. A waiter that breaks a rule of its operation is refused when it is looked up itself.
+    asked for. A lookup that reaches the file on the search path raises a `WaiterDefinitionError` if
+    it is malformed: the waiters that were meant are unknown. A waiter that breaks a rule of its
+    operation is refused when it is looked up itself.
 
     Args:
         service: the model of the service.
         loader: botocore's loader of the session; by default one with the default search path.
-        definitions: definitions and overlays that take precedence over all other places.
+        definitions: definitions that take precedence over all other places.
     """
 
     def __init__(
         self,
         service: ServiceModel,
         loader: Loader | None,
-        definitions: Iterable[Layer] = (),
+        definitions: Iterable[WaiterDefinition] = (),
     ) -> None:
         self._service = service
         self._places = places_of(service, loader, definitions)
@@ -76,7 +69,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         self._given: dict[WaiterDefinition, BoundWaiter] = {}
 
     def __getitem__(self, name: str) -> BoundWaiter:
-        bound_waiter = self._found(name) if name == xform_name(name) else None
+        bound_waiter = self._find(name) if name == xform_name(name) else None
         if bound_waiter is None:
             raise KeyError(name)
         return bound_waiter
@@ -119,7 +112,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
                 raise self._lacks_operation(definition)
             place = DefinitionPlace(tuple, from_user=True)
             bound_waiter = self._given.setdefault(
-                definition, self._bind(definition, operation, (), place)
+                definition, self._bind(definition, operation, place)
             )
         return bound_waiter
 
@@ -134,14 +127,6 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         """The names of the operations of the service."""
         names: list[str] = self._service.operation_names
         return names
-
-    @computed_once
-    def conflicts(
-        self,
-    ) -> Mapping[str, tuple[WaiterDefinition | UnreadWaiter, WaiterDefinition | UnreadWaiter]]:
-        """The conflicts of waiters with the user's, by the snake names of both."""
-        found = name_conflicts(self._places, lambda name: self.operation(name) is not None)
-        return {xform_name(each.name): pair for pair in found for each in pair}
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
@@ -168,58 +153,45 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
 
     # --- the lookup -----------------------------------------------------------------------------
 
-    def _found(self, name: str) -> BoundWaiter | None:
-        """Return a waiter by its snake name, if all that the user gave can be used."""
-        bound_waiter = self._by_name.get(name)
-        if bound_waiter is None:
-            self._refuse_stray_overlays()
-            self._refuse_conflict(name)
-            bound_waiter = self._find(name)
-        return bound_waiter
-
     def _find(self, name: str) -> BoundWaiter | None:
-        overlays: list[WaiterOverlay] = []
+        """Return a waiter by its snake name."""
+        if name in self._by_name:
+            return self._by_name[name]
         lacking: WaiterDefinitionError | None = None
         for place in self._places:
-            for layer in place.named(name):
-                operation = self.operation(layer.operation)
-                if isinstance(layer, WaiterOverlay):
-                    overlays += [layer] if operation is not None else []
-                elif operation is not None:
-                    bound_waiter = self._bind(layer, operation, overlays, place)
+            for waiter in place.named(name):
+                operation = self.operation(waiter.operation)
+                if operation is not None:
+                    if xform_name(waiter.name) != name:
+                        return None  # hidden by one whose name differs in case only
+                    bound_waiter = self._bind(waiter, operation, place)
                     if place.from_user:
                         self._tell_what_is_replaced(bound_waiter.definition)
                     return self._by_name.setdefault(name, bound_waiter)
-                elif place.from_user and lacking is None:
-                    lacking = self._lacks_operation(_definition(layer))
+                if place.from_user and lacking is None:
+                    lacking = self._lacks_operation(_definition(waiter))
                     # A definition without a service is for those that have its operation.
-                    if layer.service is not None:
+                    if waiter.service is not None:
                         raise lacking
         # The waiter may be one of a package that cannot be used.
-        problem = lacking or copy(installed_layers()[1])
+        problem = lacking or copy(installed_definitions()[1])
         if problem is not None:
             raise problem
         return None
 
     def _bind(
         self,
-        layer: WaiterDefinition | UnreadWaiter,
+        waiter: WaiterDefinition | UnreadWaiter,
         operation: OperationModel,
-        overlays: Sequence[WaiterOverlay],
         place: DefinitionPlace,
     ) -> BoundWaiter:
-        """Return the waiter on its operation, changed by the overlays, of which the first wins."""
-        definition = _definition(layer)
+        definition = _definition(waiter)
         if definition.operation != operation.name:
             definition = replace(definition, operation=operation.name)
         if place is self._places[3] and GENERATED in definition.tags and botocore_is_newer():
             definition = self._with_new_acceptors(definition, operation)
-        for overlay in reversed(overlays):
-            # An overlay without a service is for those whose waiter polls its operation.
-            if overlay.service is not None or overlay.operation == definition.operation:
-                definition = overlay.applied_to(definition)
         definition = _resolved(definition, operation)
-        if overlays or not place.valid:
+        if not place.valid:
             _check_operation(definition, operation)
         return BoundWaiter(definition, operation, from_user=place.from_user)
 
@@ -251,71 +223,33 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             waiter=definition.name,
         )
 
-    def _refuse_conflict(self, name: str) -> None:
-        """Refuse both waiters of a conflict: which of the two is meant is not known."""
-        if name in self.conflicts:
-            from ..definitions.unique_names import taken_by  # noqa: PLC0415 - only for a conflict
-
-            first, refused = self.conflicts[name]
-            problem = taken_by(first, refused.source)
-            raise WaiterDefinitionError(problem, source=refused.source, waiter=refused.name)
-
-    def _refuse_stray_overlays(self) -> None:
-        """Refuse overlays of waiters that do not exist.
-
-        An overlay without a service may be for another one, and an operation that the service lacks
-        may belong to another version of botocore. Those of a package are logged and passed over.
-        """
-        places = self._places
-        given, on_search_path, of_packages = (place.overlays for place in places[:3])
-        for overlay in chain(given, on_search_path, of_packages):
-            is_meant = overlay.service is not None and self.operation(overlay.operation)
-            if is_meant and not self._is_defined(xform_name(overlay.name)):
-                from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - rarely needed
-
-                layers = chain.from_iterable(place.layers for place in places)
-                names = [each.name for each in layers if not isinstance(each, WaiterOverlay)]
-                hint = did_you_mean(overlay.name, names)
-                error = overlay.refuse(f"unknown waiter {overlay.name!r}{hint}")
-                if overlay not in of_packages:
-                    raise error
-                _log_once(str(error))
-
-    def _is_defined(self, name: str) -> bool:
-        layers = chain.from_iterable(place.named(name) for place in self._places)
-        return any(not isinstance(each, WaiterOverlay) for each in layers)
-
     # --- all waiters ----------------------------------------------------------------------------
 
     @computed_once
     def _names(self) -> dict[str, None]:
-        return self._names_in(self._places)
+        return dict.fromkeys(self._names_in(self._places).values())
 
-    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, None]:
-        """Return the snake names of the waiters whose operations the service has."""
-        layers = chain.from_iterable(place.layers for place in places)
-        return dict.fromkeys(
-            xform_name(layer.name)
-            for layer in layers
-            if not isinstance(layer, WaiterOverlay) and self.operation(layer.operation)
-        )
+    def _names_in(self, places: Iterable[DefinitionPlace]) -> dict[str, str]:
+        """Return the snake names of the waiters whose operations the service has, by letters."""
+        names: dict[str, str] = {}
+        for waiter in chain.from_iterable(place.waiters for place in places):
+            if self.operation(waiter.operation):
+                names.setdefault(letters(waiter.name), xform_name(waiter.name))
+        return names
 
     @computed_once
     def readable_names(self) -> Collection[str]:
         """The snake names of the waiters that can be used. Why others cannot is logged once."""
-        places = [place for place in self._places if _can_use(partial(getattr, place, "layers"))]
+        places = [place for place in self._places if _can_use(partial(getattr, place, "waiters"))]
         names = self._names_in(places)
-        for name in self.conflicts:
-            _can_use(partial(self._refuse_conflict, name))
-            names.pop(name, None)
         for place in places:
-            for layer in place.layers if place.from_user else ():
-                name = xform_name(layer.name)
+            for waiter in place.waiters if place.from_user else ():
+                key = letters(waiter.name)
                 # A definition without a service may be for another one.
-                is_meant = layer.service is not None or name in names
-                if is_meant and not _can_use(partial(self._find, name)):
-                    names.pop(name, None)
-        return names
+                is_meant = waiter.service is not None or key in names
+                if is_meant and not _can_use(partial(self._find, xform_name(waiter.name))):
+                    names.pop(key, None)
+        return names.values()
 
 
 def _can_use(use: Callable[[], object]) -> bool:
@@ -348,8 +282,8 @@ def generated_definitions(
     ]
 
 
-def _definition(layer: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
-    return layer.read() if isinstance(layer, UnreadWaiter) else layer
+def _definition(waiter: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
+    return waiter.read() if isinstance(waiter, UnreadWaiter) else waiter
 
 
 def _resolved(

@@ -22,13 +22,17 @@ class BySnakeName(Generic[T]):
     def __init__(self, named: Iterable[tuple[str, T]]) -> None:
         self._by_letters: dict[str, list[tuple[str, T]]] = {}
         for name, value in named:
-            self._by_letters.setdefault(_letters(name), []).append((name, value))
+            self._by_letters.setdefault(letters(name), []).append((name, value))
 
     def find(self, name: str) -> list[T]:
         """Return the values whose names have the same snake name as this one."""
-        candidates = self._by_letters.get(_letters(name), ())
+        candidates = self._by_letters.get(letters(name), ())
         snake_name = xform_name(name)
         return [value for other, value in candidates if xform_name(other) == snake_name]
+
+    def alike(self, name: str) -> list[T]:
+        """Return the values whose names have the same letters, without regard to case."""
+        return [value for _, value in self._by_letters.get(letters(name), ())]
 
 
 def operation_name(name: str, known: Sequence[str]) -> str | None:
@@ -42,5 +46,6 @@ def operation_name(name: str, known: Sequence[str]) -> str | None:
     return next(iter(BySnakeName((other, other) for other in known).find(name)), None)
 
 
-def _letters(name: str) -> str:
+def letters(name: str) -> str:
+    """Return a name in lower case and without underscores."""
     return name.replace("_", "").lower()

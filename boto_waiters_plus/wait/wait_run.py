@@ -282,7 +282,7 @@ class WaitRun(RunFacts):
         ):
             text = f"waiter {description.waiter} of {description.service}: the state {state} looks "
             text += "like a failure, but no acceptor mentions it, and the wait goes on; upgrade "
-            text += "boto_waiters_plus, or add an overlay with an acceptor for it"
+            text += "boto_waiters_plus, or define a waiter of the same name with an acceptor for it"
             if text not in NEW_FAILURES_TOLD:
                 NEW_FAILURES_TOLD.add(text)
                 warn(text, UserWarning, at=self.caller, is_logged=True)

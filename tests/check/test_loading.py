@@ -85,15 +85,6 @@ def test_the_path_of_waiters_2_names_the_service_and_events_their_place(tmp_path
     assert found["WaiterUnknownState.TaskDone.1"].severity == "DANGER"
 
 
-def test_an_event_of_an_overlay_has_its_place(tmp_path):
-    file = tmp_path / "mine.json"
-    traits = {"boto.waiters#overlay": {"StreamExists": {"prepnd": []}}}
-    shapes = {"com.amazonaws.kinesis#DescribeStream": {"type": "apply", "traits": traits}}
-    file.write_text(json.dumps({"smithy": "2.0", "shapes": shapes}, indent=1))
-    [event] = check(file)
-    assert text_at(event, file).startswith('"StreamExists"')
-
-
 def test_metadata_hold_for_all_files_checked_together(applied, tmp_path):
     done = ["success", "output", "QueryExecution.Status.State", "stringEquals", "SUCCEEDED"]
     waiters = {"Done": {"acceptors": [done, ["retry", "errorType", "NoSuchError"]]}}

@@ -8,6 +8,7 @@ from case_tables import tabled
 
 from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
 from boto_waiters_plus.definitions.files import MAX_FILE_SIZE
+from boto_waiters_plus.validation import check
 
 WAITABLE = "smithy.waiters#waitable"
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
@@ -70,17 +71,24 @@ def test_model_of_each_smithy_version_is_read(version):
     assert names({**smithy("Ready"), "smithy": version}) == ["Ready"]
 
 
-def test_model_without_waiters_gives_none():
-    assert load_definitions({"smithy": "2.0"}) == ()
-    shape = {"ns#Op": {"type": "operation"}}
-    assert load_definitions({"smithy": "2.0", "shapes": shape}) == ()
-
-
 def refusal(path):
     with pytest.raises(WaiterDefinitionError) as caught:
         load_definitions(path)
     assert str(path) in str(caught.value)
     return caught.value.problem
+
+
+@pytest.mark.parametrize("trait", ["smithy.api#documentation", "boto.waiters#overlay"])
+def test_a_file_of_other_traits_only_is_refused(tmp_path, trait):
+    shape = {"type": "apply", "traits": {trait: {"QueueExists": {"minDelay": 1}}}}
+    file = tmp_path / "mine.json"
+    file.write_text(
+        json.dumps({"smithy": "2.0", "shapes": {"com.amazonaws.sqs#GetQueueUrl": shape}})
+    )
+    assert refusal(file) == "no shape has the trait smithy.waiters#waitable"
+    [event] = check(file)
+    assert (event.severity, event.id) == ("WARNING", "WaiterNoDefinitions")
+    assert "smithy.waiters#waitable" in event.message
 
 
 @pytest.mark.parametrize(

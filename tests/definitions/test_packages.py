@@ -86,11 +86,11 @@ def installed(monkeypatch):
     def put(*folders):
         for folder in folders:
             monkeypatch.syspath_prepend(str(folder))
-        packages.installed_layers.cache_clear()
+        packages.installed_definitions.cache_clear()
 
     yield put
     monkeypatch.undo()
-    packages.installed_layers.cache_clear()
+    packages.installed_definitions.cache_clear()
     for name in [name for name in sys.modules if name.startswith(("team_", "bad_"))]:
         del sys.modules[name]
     importlib.invalidate_caches()
@@ -157,6 +157,15 @@ def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broke
     assert not hasattr(kinesis, "wait_until_not_there")
 
 
+def test_a_malformed_record_of_another_package_breaks_no_wait(installed, tmp_path, kinesis, caplog):
+    record = tmp_path / "other-1.0.dist-info" / "entry_points.txt"
+    record.parent.mkdir()
+    record.write_text("[console_scripts]\nno equals sign\n")
+    installed(tmp_path)
+    assert kinesis.wait_until_stream_exists.definition.source.startswith("data/")
+    assert "installed packages: their entry points cannot be read: TypeError" in caplog.text
+
+
 def test_a_package_that_blocks_holds_only_lookups(
     installed, distribution, team, kinesis, monkeypatch
 ):
@@ -192,18 +201,6 @@ def test_what_is_wrong_with_a_package_is_told(
     installed(distribution("wrong", files, f"e = {entry_point}"))
     with pytest.raises(bwp.WaiterDefinitionError, match=words):
         bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
-
-
-def test_an_overlay_of_a_package_changes_a_shipped_waiter(installed, distribution, kinesis, caplog):
-    overlay = {
-        "boto.waiters#overlay": {"StreamExists": {"minDelay": 7}, "StreamExist": {"minDelay": 1}}
-    }
-    shape = {"type": "apply", "traits": overlay}
-    document = {"smithy": "2.0", "shapes": {"com.amazonaws.kinesis#DescribeStream": shape}}
-    files = {"team_overlay/kinesis.json": json.dumps(document)}
-    installed(distribution("overlay", files, "f = team_overlay"))
-    assert kinesis.wait_until_stream_exists.definition.min_delay == 7
-    assert "unknown waiter 'StreamExist'; did you mean 'StreamExists'?" in caplog.text
 
 
 def test_an_archive_on_the_path_is_searched(installed, team, kinesis, tmp_path):

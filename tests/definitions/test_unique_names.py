@@ -1,7 +1,6 @@
-"""Names of waiters are unique in a service, by one rule for the loader, clients and `check`."""
+"""Names of waiters are unique in a service: in one load by refusal, between places by hiding."""
 
 import json
-import logging
 from pathlib import Path
 
 import boto3
@@ -62,43 +61,49 @@ def test_conflict_of_two_files_names_both(tmp_path):
     assert f"of HeadBucket in {tmp_path / 'a.json'}" in str(caught.value)
 
 
-@pytest.mark.parametrize("asked", ["bucket_exists", "bucketexists"])
-def test_other_case_of_a_shipped_name_is_refused(client, asked):
-    definition = s3(HeadBucket="Bucketexists")
-    bwp.enable(client, definitions=definition)
-    problem = "dict: waiter Bucketexists: name already taken by BucketExists of HeadBucket in data/"
-    with pytest.raises(bwp.WaiterDefinitionError, match=problem):
-        bwp.wait_until(client, asked, Bucket="b", max_wait=1)
-    assert not hasattr(client, f"wait_until_{asked}")
-    [event] = [event for event in check(definition) if event.severity == "ERROR"]
-    assert event.id == "UniqueWaiterNames"
-    assert "`BucketExists` of HeadBucket in data/s3.json" in event.message
-
-
-def test_a_refused_name_leaves_other_waiters(client, caplog):
-    bwp.enable(client, definitions=s3(HeadBucket="Bucketexists", HeadObject="Mine"))
-    with caplog.at_level(logging.WARNING):
-        methods = {name for name in dir(client) if name.startswith("wait_until_bucket")}
-    assert {"wait_until_mine", "wait_until_bucket_not_exists"} <= {*dir(client)}
-    assert not methods & {"wait_until_bucket_exists", "wait_until_bucketexists"}
-    assert "name already taken by BucketExists" in caplog.text
-    assert client.wait_until_mine.definition.operation == "HeadObject"
-
-
 def test_same_name_replaces_the_shipped_waiter(client):
     bwp.enable(client, definitions=s3(HeadObject="BucketExists"))
     assert client.wait_until_bucket_exists.definition.operation == "HeadObject"
     assert [e for e in check(s3(HeadBucket="BucketExists")) if e.severity == "ERROR"] == []
 
 
-def test_conflicts_across_calls_and_search_path_are_refused(client, tmp_path, monkeypatch):
-    bwp.install(definitions=s3(HeadBucket="ThingReady"))
-    bwp.install(definitions=s3(HeadObject="Thingready"))
-    with pytest.raises(bwp.WaiterDefinitionError, match="waiter Thingready: name already taken"):
-        bwp.wait_until(boto3.client("s3"), "ThingReady", max_wait=1)
+@pytest.fixture
+def other_case(client):
+    """A client whose `Bucketexists` differs from the shipped waiter in case only."""
+    return bwp.enable(client, definitions=s3(HeadObject="Bucketexists"))
+
+
+def test_other_case_of_a_name_hides_the_shipped_waiter(other_case):
+    names = {"wait_until_bucketexists", "wait_until_bucket_exists", "wait_until_bucket_not_exists"}
+    assert names - {*dir(other_case)} == {"wait_until_bucket_exists"}
+    assert "bucket_exists" in other_case.waiter_names
+    assert other_case.wait_until_bucketexists.definition.operation == "HeadObject"
+    assert not hasattr(other_case, "wait_until_bucket_exists")
+    with pytest.raises(ValueError, match="has no waiter 'BucketExists'; did you mean 'Bucketexi"):
+        bwp.wait_until(other_case, "BucketExists", Bucket="b", max_wait=1)
+
+
+def test_check_notes_the_shipped_waiter_that_is_hidden():
+    [event] = check(s3(HeadBucket="Bucketexists"))
+    assert event.id == "WaiterReplacesShipped.Bucketexists"
+    assert "it replaces BucketExists, which comes with boto_waiters_plus (data/" in event.message
+
+
+def test_the_nearer_place_wins_in_any_case(client, tmp_path, monkeypatch):
     folder = tmp_path / "s3" / "2006-03-01"
     folder.mkdir(parents=True)
-    (folder / "smithy-waiters-1.json").write_text(json.dumps(s3(HeadBucket="BUcketExists")))
+    (folder / "smithy-waiters-1.json").write_text(json.dumps(s3(HeadBucket="THingReady")))
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
-    with pytest.raises(bwp.WaiterDefinitionError, match="waiter BUcketExists: name already taken"):
-        bwp.wait_until(boto3.Session().client("s3"), "BucketExists", Bucket="b", max_wait=1)
+
+    def found():
+        client = boto3.Session().client("s3")
+        names = [name for name in dir(client) if "ready" in name]
+        return [getattr(client, name).definition.name for name in names]
+
+    assert found() == []
+    bwp.install()
+    assert found() == ["THingReady"]
+    bwp.install(definitions=s3(HeadBucket="ThingReady"))
+    assert found() == ["ThingReady"]
+    bwp.install(definitions=s3(HeadObject="Thingready"))
+    assert found() == ["Thingready"]

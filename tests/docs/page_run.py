@@ -21,7 +21,7 @@ from sybil.parsers.markdown import CodeBlockParser
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.definitions.files import load_layers
+from boto_waiters_plus.definitions.files import load_definitions
 from boto_waiters_plus.testing import virtual_time
 from boto_waiters_plus.validation import check
 
@@ -152,7 +152,7 @@ class PageRun:
         """Definitions load, and pass the check; anything else is JSON."""
         document = json.loads(example.parsed)
         if "shapes" in document or "version" in document:
-            assert load_layers(document)
+            assert load_definitions(document)
             service = None if "smithy" in document else self.service
             events = check(document, service)
             assert [event for event in events if event.severity.name != "NOTE"] == []

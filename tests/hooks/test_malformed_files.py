@@ -56,6 +56,12 @@ def test_methods_of_the_service_are_refused_by_place(client, name):
     assert str(again) == str(caught.value)
 
 
+def test_definitions_of_the_call_come_before_the_malformed_file(client):
+    mine = bwp.WaiterDefinition.from_states("Mine", "DescribeStream", path="a", success=["A"])
+    kinesis = bwp.enable(client(), definitions=mine)
+    assert kinesis.wait_until_mine.definition == mine
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", '{"waiters": 1}', "{", "7"])
 def test_malformed_waiters_2_refuses_names_not_shipped(client, tmp_path, content):
     (tmp_path / FILE).unlink()

@@ -20,7 +20,6 @@ KINESIS = "com.amazonaws.kinesis"
 FOLDER = "kinesis/2013-12-02"
 STATUS = "StreamDescription.StreamStatus"
 ANY = {"state": "success", "matcher": {"success": True}}
-MISSING = {"state": "retry", "matcher": {"errorType": "ResourceNotFoundException"}}
 
 
 def status(expected):
@@ -36,10 +35,6 @@ def document(trait, namespace=KINESIS, operation="DescribeStream", **waiters):
 def own(name="StreamExists", expected="MINE", *, acceptors=None, members=None, **where):
     body = {"acceptors": acceptors or [status(expected)], **(members or {})}
     return document("smithy.waiters#waitable", **where, **{name: body})
-
-
-def overlay(name="StreamExists", body=None, **where):
-    return document("boto.waiters#overlay", **where, **{name: body or {"minDelay": 1}})
 
 
 def waiters_2(**waiters):
@@ -112,7 +107,7 @@ def test_extras_of_the_search_path_are_merged(on_path):
 def test_smithys_delays_replace_converted_ones_only(on_path):
     on_path("waiters-2", waiters_2(StreamNew=waiter_2("NEW"), Slow=waiter_2("N", delay=300)))
     mine = own("StreamOwn", "OWN", members={"minDelay": 4, "tags": ["generated"]})
-    kinesis = client(mine, overlay("StreamNotExists", {"maxDelay": 9}))
+    kinesis = client(mine)
 
     def delays(waiter, options=bwp.SMITHY):
         found = definition(kinesis, waiter) if isinstance(waiter, str) else waiter
@@ -124,7 +119,6 @@ def test_smithys_delays_replace_converted_ones_only(on_path):
     assert delays("Slow") == (300, 300)
     assert delays(replace(definition(kinesis, "StreamNew"), max_delay=7)) == (1, 7)
     assert delays("StreamOwn") == (4, 120)
-    assert delays("StreamNotExists") == (3, 9)
     assert delays("StreamConsumerActive") == delays("StreamConsumerActive", NO_OPTIONS)
     assert delays("StreamExists", WaitOptions(max_delay=60).merged_over(bwp.SMITHY)) == (10, 60)
     assert delays("StreamExists", WaitOptions(converted_delays="short")) == (3, 10)
@@ -145,55 +139,6 @@ def test_a_replaced_shipped_waiter_is_told_once(definition, tmp_path, caplog):
 def test_only_both_forms_of_a_name_work(name):
     with pytest.raises(ValueError, match="kinesis has no waiter"):
         bwp.wait_until(client(), name, StreamName="s", max_wait=60)
-
-
-# --- overlays -----------------------------------------------------------------------------------
-
-
-def test_overlays_change_waiters_of_any_place(on_path):
-    on_path("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY")))
-    before = definition(client())
-    kinesis = client(overlay(body={"minDelay": 1, "prepend": [MISSING]}), overlay("StreamBrandNew"))
-    after = definition(kinesis)
-    assert (after.min_delay, after.max_delay) == (1, before.max_delay)
-    assert after.acceptors[1:] == before.acceptors
-    assert after.acceptors[0].to_json() == MISSING
-    assert expected_of(kinesis, "StreamBrandNew") == "SHINY"
-    for given in ([own(), overlay()], [overlay(), own()]):
-        assert (expected_of(client(*given)), definition(client(*given)).min_delay) == ("MINE", 1)
-
-
-def test_the_upper_of_two_overlays_wins(on_path):
-    on_path("smithy-waiters-1", overlay(body={"minDelay": 1, "maxDelay": 50, "append": [MISSING]}))
-    assert definition(client()).min_delay == 1
-    kinesis = client(overlay(body={"maxDelay": 7, "append": [ANY]}))
-    assert (definition(kinesis).min_delay, definition(kinesis).max_delay) == (1, 7)
-    assert [a.to_json() for a in definition(kinesis).acceptors[-2:]] == [MISSING, ANY]
-    assert (expected_of(client(own())), definition(client(own())).min_delay) == ("MINE", 2)
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        (overlay("StreamExist"), "waiter StreamExist: .*did you mean 'StreamExists'"),
-        (overlay(operation="ListStreams"), "polls DescribeStream, not ListStreams"),
-    ],
-)
-def test_overlays_that_fit_nothing_are_refused(given, problem):
-    with pytest.raises(bwp.WaiterDefinitionError, match=problem):
-        bwp.wait_until(client(given), "StreamExists", StreamName="s", max_wait=60)
-
-
-def test_overlays_of_other_operations_or_services_are_ignored():
-    """Several services have operations and waiters of the same name."""
-    anywhere, before = {"namespace": "my.own"}, definition(client())
-    assert definition(client(overlay(**anywhere))).min_delay == 1
-    for elsewhere in (
-        overlay(operation="DescribeStreamOfTomorrow"),
-        overlay("ThingExists", **anywhere),
-        overlay(operation="ListStreams", **anywhere),
-    ):
-        assert definition(client(elsewhere)) == before
 
 
 # --- refused, or ignored ------------------------------------------------------------------------
