@@ -13,8 +13,8 @@ from .changes.call_errors import (
     TokenExpiredError,
     TokenMismatchError,
 )
+from .changes.call_target import token_for
 from .changes.prepared_call import CallOutcome
-from .changes.stable_tokens import token_for
 from .changes.stored_calls import CallStore
 
 __all__ = [

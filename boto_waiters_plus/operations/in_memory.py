@@ -21,13 +21,7 @@ from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .background_wait import background_wait
 from .operation import Operation, load_operation, path_of
-from .representation import (
-    cancelled_json,
-    error_json,
-    operation_json,
-    progress_of,
-    response_json,
-)
+from .representation import cancelled_json, error_json, operation_json, progress_of, response_json
 from .wait_pool import WaitPool
 
 if TYPE_CHECKING:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import logging
 import os
+import signal
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -21,7 +23,6 @@ from .background_wait import background_wait, check_background
 from .begun_rows import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
 from .error_codes import OperationError, refuse_missing, unreadable
-from .exit_signals import ended_by_signals
 from .memory_backend import MemoryBackend
 from .operation import Operation, path_of
 from .operation_pages import (
@@ -484,3 +485,33 @@ def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
 def _conflict(error: KeyInUseError) -> OperationError:
     path = path_of({"id": error.id})
     return OperationError("conflict", f"{path} with this exclusive_key is open", path)
+
+
+@contextlib.contextmanager
+def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` at SIGTERM and SIGHUP while the block runs, if this is the main thread.
+
+    After the block, the program's own handler of SIGTERM is called.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+
+    def handle(number: int, _: Any) -> None:
+        received.append(number)
+        stop()
+
+    names = ("SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    # One that is ignored stays so, as SIGHUP under nohup.
+    numbers = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, handle) for each in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    own = before.get(signal.SIGTERM)
+    if received and callable(own):
+        own(received[0], None)

@@ -27,17 +27,9 @@ from .backend import OPEN, Backend, Row
 from .begun_rows import answered_call, begun_of, owing, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
-from .error_codes import OperationError, SchemaError, StoreError, problem, unreadable
-from .operation import (
-    CANCELLED_DETAIL,
-    COLLECTION,
-    UNDRIVEN_GRACE,
-    Operation,
-    id_of,
-    load_operation,
-    path_of,
-)
-from .representation import result_of, row_json
+from .error_codes import OperationError, SchemaError, StoreError, unreadable
+from .operation import COLLECTION, UNDRIVEN_GRACE, Operation, id_of, load_operation, path_of
+from .representation import cancelled_json, result_of, row_json
 from .sealing import Seal, json_text
 from .wait_ends import end_overdue, is_overdue
 
@@ -90,7 +82,7 @@ class OpenStore(ABC):
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel a background wait; return False if it is not open."""
-        error = json_text(problem("cancelled", CANCELLED_DETAIL))
+        error = json_text(cancelled_json(None))
         end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
         end |= {"lease": None, "next_attempt": None}
         for row in self.backend.get([id_of(path)]):

@@ -1,26 +1,32 @@
-"""What a worker knows of a wait that it drives, and what it writes at the end."""
+"""What a worker knows of a wait that it drives, how a row ends, and the times of ended rows."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from botocore.model import OperationModel
 
 from ..batch.tasks import Task
+from ..batch.wait import Wait
 from ..changes.stops import Stop
+from ..engine.learned_delays import KnownTime, is_sound_time
+from ..engine.machine import Policy
 from ..exceptions import WaiterTimeoutError
+from ..history import MOST_TIMES
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
+from ..wait.learned_policy import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
 from .begun_rows import begun_of, owing, unknown, with_stop_kept
 from .error_codes import OperationError, UnableError, problem, unreadable
 from .operation import UNDRIVEN_GRACE
 from .representation import error_json, response_json
-from .sealing import Seal, json_text
+from .sealing import Seal, json_text, loaded
 
 
 @dataclass(slots=True, eq=False)
@@ -138,3 +144,42 @@ def timeout_of(row: Row) -> WaiterTimeoutError:
         observed=row["state_seen"],
         **{name: row[name] for name in ("label", "attempts", "elapsed")},
     )
+
+
+_IS_END: Final = {SUCCEEDED: True, "failed": True, "timed_out": False, "attempts_used_up": False}
+"""By the state of a row: whether the wait ended, or its time."""
+
+KEY: Final = ("service", "waiter", "region")
+
+
+class RowTimes:
+    """The times of the ended rows of a store, read once for each kind of wait."""
+
+    def __init__(self, backend: Backend, seal: Seal) -> None:
+        self._backend, self._seal = backend, seal
+        self._known: dict[tuple[Any, ...], tuple[KnownTime, ...]] = {}
+
+    def policy(self, row: Row, wait: Wait, *, is_begun: bool) -> Policy:
+        """Return the policy of a wait, with the times of its kind if its row asks for them."""
+        asked = loaded(row["policy"], "policy")
+        if not asked.get("delay_history"):
+            return wait.policy
+        names = [*(row[name] or "" for name in KEY), asked.get("delay_kind") or ""]
+        key = (*names, is_begun)
+        if key not in self._known:
+            filters = {name: row[name] for name in KEY if row[name] is not None}
+            ended = self._backend.list({"state": "done", **filters}, None, MOST_TIMES)
+            self._known[key] = tuple(self._times(ended, names[3], is_begun=is_begun))
+        has_longest = bool(asked.get("max_delay_given"))
+        return with_times(wait.policy, self._known[key], names, has_longest=has_longest)
+
+    def _times(self, rows: list[Row], kind: str, *, is_begun: bool) -> Iterator[KnownTime]:
+        for row in rows:
+            # A damaged row tells nothing.
+            with contextlib.suppress(OperationError, TypeError, AttributeError):
+                seconds, is_end = row["elapsed"], _IS_END.get(row["state"])
+                if is_end is None or row["attempts"] < 2 or not is_sound_time(seconds):
+                    continue
+                own = loaded(row["policy"], "policy").get("delay_kind") or ""
+                if own == kind and (begun_of(row, self._seal) is not None) is is_begun:
+                    yield KnownTime(seconds, is_end)

@@ -23,10 +23,9 @@ from .begun_rows import begun_of, process_name, stop_stored, unknown, with_stop_
 from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
 from .operation import path_of
 from .representation import progress_of
-from .row_times import RowTimes
 from .stored_operation import OpenStore
 from .stored_wait import RowCall, WaitMaker, check_row, unable
-from .wait_ends import Driven, end_of, ended, timeout_of, unanswered
+from .wait_ends import Driven, RowTimes, end_of, ended, timeout_of, unanswered
 from .wait_pool import WaitPool
 from .work_options import WorkOptions
 
