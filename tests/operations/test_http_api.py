@@ -179,7 +179,7 @@ def test_wrong_starts_are_refused(web, store, change, words):
 
 def test_an_incomplete_start_is_refused(web):
     response = post(web, definition={"smithy": "2.0", "shapes": {}})
-    is_problem(response, 400, "invalid_argument", "'stream_exists'")
+    is_problem(response, 400, "invalid_argument", "smithy.waiters#waitable")
     response = web.post("/operations", json={"service": "kinesis", "max_wait": 5})
     is_problem(response, 400, "invalid_argument", "waiter")
 

@@ -6,6 +6,7 @@ import contextvars
 import copy
 import json
 import pickle
+import queue
 import threading
 from unittest import mock
 
@@ -146,13 +147,13 @@ def test_a_client_is_free_after_cancelled_calls(stream, active):
 
 def test_works_with_concurrent_futures(stream, active, creating, virtual_time):
     started = [start(stream(creating, active)) for _ in range(3)]
-    called = []
-    started[0].add_done_callback(called.append)
+    called = queue.SimpleQueue()
+    started[0].add_done_callback(called.put)
     done, rest = concurrent.futures.wait(started, timeout=10)
     assert done == set(started)
     assert not rest
     assert set(concurrent.futures.as_completed(started)) == set(started)
-    assert called == [started[0]]
+    assert called.get(timeout=30) is started[0]
     late = start(stream(creating), initial_delay=100)
     with virtual_time.hold(), pytest.raises(concurrent.futures.TimeoutError):
         late.result(0.01)
