@@ -24,6 +24,7 @@ from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.stored_calls import restored_response
 from ..changes.unmet_goal import NOT_KEPT
 from ..common.process import start_thread
+from ..definitions.effect_trait import StopCall
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row
@@ -118,14 +119,15 @@ def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:
 
 def _is_call(begun: Any) -> bool:
     """Return whether this is what `begun_call` has made, and not a part of a damaged row."""
-    if not isinstance(begun, dict) or not begun.keys() >= {"token", "is_repeatable", "stop"}:
+    try:
+        _ = begun["token"], begun["is_repeatable"], begun["stop_on_timeout"]
+        planned, stop, _ = begun["trait"]["stop"], begun["stop"], begun["stop_on_cancel"]
+        _ = planned is None or (StopCall(**planned), planned["resource"])
+        _ = stop is None or Stop(**stop).text
+        parts = (begun["operation"], str), (begun["effect"], dict), (begun["answer"] or {}, dict)
+    except (TypeError, KeyError, AttributeError):
         return False
-    objects = [begun.get(name) for name in ("effect", "trait")]
-    return (
-        isinstance(begun.get("operation"), str)
-        and all(isinstance(each, dict) for each in objects)
-        and isinstance(begun.get("answer", 0), (dict, type(None)))
-    )
+    return all(isinstance(part, kind) for part, kind in parts)
 
 
 def tells_what_to_poll(row: Row, seal: Seal) -> bool:

@@ -623,6 +623,37 @@ def test_a_row_cancelled_before_its_answer_is_stopped(store, service):
     assert store.get_json(operation.path)["error"]["stop"]["state"] == "made"
 
 
+DAMAGE = [
+    ("stop", {"x": 1}),
+    ("stop", {"operation": "o", "state": "?", "reason": None}),
+    ("stop", 5),
+    ("trait", {"stop": {}}),
+    ("trait", {"stop": 5}),
+    ("trait", {"stop": {"operation": "StopTask", "parameters": {}}}),
+    ("trait", {}),
+    ("effect", None),
+]
+
+
+@IN_MEMORY
+@pytest.mark.parametrize(("name", "value"), DAMAGE)
+def test_a_damaged_stop_breaks_nothing(store, service, name, value):
+    made, asked = service(), {"stop_on_cancel": True, "stop_on_timeout": True}
+    path, other = (begin_in(store, each, **asked).path for each in (service(), made))
+    store.watcher._open.clear()
+    row = store.backend._waits[path.partition("/")[2]]
+    body = json.loads(row["parameters"])
+    body["$call"].update({name: value})
+    row["parameters"] = json.dumps(body)
+    store.clock.now += 100
+    assert len(store.list().operations) == 2
+    row["owes"] = store.clock() + 50
+    work(store, made.client)
+    assert store.get_json(path)["done"]
+    told(store.get(other), "made")
+    assert not store.cancel(path)
+
+
 def test_a_stored_operation_that_has_ended_is_not_stopped(store, service):
     made = service(polls=[[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]])
     operation = begin_in(store, made)
