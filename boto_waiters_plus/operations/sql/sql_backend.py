@@ -315,7 +315,7 @@ def _owing(
     is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
     owing = select(WAITS).where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
     can = [each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)]
-    owing = owing.where(WAITS.c.state != OPEN, *can).limit(_AT_ONCE)
+    owing = owing.where(WAITS.c.state != OPEN, *can).order_by(WAITS.c.id).limit(_AT_ONCE)
     rows = connection.execute(owing.with_for_update(skip_locked=True)).mappings().all()
     taken = WAITS.c.id.in_([row["id"] for row in rows])
     connection.execute(update(WAITS).where(taken).values(lease=lease))
