@@ -379,9 +379,9 @@ async def begin_async(
     its event loop drives the wait.
 
     Args:
-        client_method, max_wait, then_wait, in_store, stop_on_timeout, stop_on_cancel,
-        propagation_wait, keywords: as for `begin`. With `in_store` the end of the task does not end
-            the call.
+        client_method, max_wait, then_wait, in_store: as for `begin`. With `in_store` the end of the
+            task does not end the call.
+        stop_on_timeout, stop_on_cancel, propagation_wait, keywords: as for `begin`.
     """
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     if in_store is not None:
