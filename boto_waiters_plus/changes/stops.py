@@ -256,8 +256,6 @@ def _words(error: Exception) -> str:
         error = error.last_exception or error
     if isinstance(error, (CallEnded, TimeoutError, asyncio.TimeoutError)):
         return f"there was no answer in {STOP_TIME:g} s"
-    if isinstance(error, NotImplementedError):
-        return str(error)
     if not isinstance(error, (ClientError, BotoCoreError, HTTPClientError)):
         return type(error).__name__
     facts = error_facts(error)

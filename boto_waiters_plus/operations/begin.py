@@ -34,7 +34,7 @@ from .begun_rows import (
     CallerLease,
     begun_call,
     owing,
-    stored_answer,
+    stop_stored,
     wait_after,
     with_stop_kept,
 )
@@ -262,7 +262,8 @@ class _Beginning:
                 raise
             row = {**row, "parameters": store.seal.closed({CALL: begun})}
             end = {**end_of(ended(row, error), error, store.seal), "parameters": row["parameters"]}
-            if not (self.stops.timeout and isinstance(error, WaiterTimeoutError)):
+            asked = self.stops.timeout and begun["answer"]
+            if not (asked and isinstance(error, WaiterTimeoutError)):
                 with contextlib.suppress(StoreError):
                     store.backend.write(lease.number, [end])
                 raise
@@ -270,7 +271,7 @@ class _Beginning:
             end |= {**owing(row, begun, store.seal, is_driven=True), "lease": lease.number}
             with contextlib.suppress(StoreError):
                 store.backend.write(lease.number, [end])
-            stop = stops.stop_in_time(stored_answer(client, begun))
+            stop = stop_stored(client, begun)
             with contextlib.suppress(StoreError):
                 kept = with_stop_kept(row, stop, store.seal)
                 store.backend.write(ENDED, [{"id": row["id"], **kept}])

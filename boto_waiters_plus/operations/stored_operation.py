@@ -89,7 +89,9 @@ class OpenStore(ABC):
             begun = begun_of(row, self.seal)
             if begun is not None and begun["stop_on_cancel"]:
                 is_driven = row["lease"] in self.backend.leases()
-                end |= owing(row, begun, self.seal, is_driven=is_driven)
+                # The caller's `encrypt` may fail: the wait ends all the same.
+                with contextlib.suppress(Exception):
+                    end |= owing(row, begun, self.seal, is_driven=is_driven)
                 # Its worker stops what was begun.
                 end["lease"] = row["lease"] if is_driven else None
         is_cancelled = self.backend.write(None, [end]) == 1
@@ -155,24 +157,22 @@ class StoredOperation(Operation):
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells
         with contextlib.suppress(StoreError, LookupError):
-            begun = self._begun()
-            return begun is not None and begun["stop_on_cancel"]
+            return bool((self._begun() or {}).get("stop_on_cancel"))
         return False
 
     def _wait_for_end(self, timeout: float | None) -> None:
         super()._wait_for_end(timeout)
         error = self._ended_as()
-        # A worker may have made it since.
         if isinstance(error, WaiterError) and error.stop and error.stop.state == "owed":
             with contextlib.suppress(StoreError, LookupError):
-                row = self._store.row(self.path)
-                error.stop = stop_of(row, begun_of(row, self._store.seal)) or error.stop
+                error.stop = stop_of(self._latest_row(), self._begun()) or error.stop
 
     def _begun(self) -> dict[str, Any] | None:
         return begun_of(self._latest_row(), self._store.seal)
 
     def _latest_row(self) -> Row:
-        if not self.done() or self._row["state"] == OPEN:
+        # Of one that owes a stop, a worker may have made it since.
+        if not self.done() or self._row["state"] == OPEN or self._row["owes"] is not None:
             self._row = self._store.row(self.path)
         return self._row
 

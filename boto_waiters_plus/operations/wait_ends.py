@@ -80,13 +80,15 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
     kept: Mapping[str, Any] = {}
     try:
         error = unanswered(row, seal) or timeout_of(row)
+    except (TypeError, ValueError, KeyError) as found:
+        error = unreadable(f"its end cannot be told: {type(found).__name__}")
+    # The caller's `encrypt` may fail: the wait ends all the same.
+    with contextlib.suppress(Exception):
         begun = begun_of(row, seal)
         if stop is not None:
             kept = with_stop_kept(row, stop, seal)
         elif begun is not None and begun["stop_on_timeout"]:
             kept = owing(row, begun, seal, is_driven=False)
-    except (TypeError, ValueError, KeyError, OperationError) as found:
-        error = unreadable(f"its end cannot be told: {type(found).__name__}")
     return {**end_of(ended(row, error), error, seal), **kept}
 
 

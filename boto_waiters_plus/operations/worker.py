@@ -246,8 +246,6 @@ class Worker:
             without = {*self._unable, *self._stopping}
         claimed, clock = self._backend.claim(self._lease, options.lease, most, without)
         rows = [row for row in claimed if row["state"] == OPEN]
-        for row in claimed[len(rows) :]:
-            self._stop_owed(row)
         # Read after the claim, which may have waited for a lock before it read its clock.
         now = self._clock()
         # All of them count as driven from now on, before the first wait is made.
@@ -263,6 +261,8 @@ class Worker:
         prepared = [(each.task, MethodType(self._on_end, each)) for each in found if each.task]
         if prepared:
             self._pool.start(prepared)
+        for row in claimed[len(rows) :]:
+            self._stop_owed(row)
         return len(rows) == most
 
     def _stop_owed(self, row: Row) -> None:
@@ -288,10 +288,13 @@ class Worker:
             self._backend.write(ENDED, [{"id": row["id"], "lease": None}])
 
     def _stopped(self, row: Row, stop: Stop) -> None:
-        # If that fails, the row owes it as before.
-        with contextlib.suppress(StoreError):
+        try:
             kept = with_stop_kept(row, stop, self._seal)
             self._backend.write(ENDED, [{"id": row["id"], **kept}])
+        # Whatever the caller's `encrypt` raises, too: the row owes it as before.
+        except Exception as error:
+            failed = UnableError("unavailable", f"its stop was not kept: {type(error).__name__}")
+            self._unable[row["id"]] = self._clock() + UNABLE_FOR, failed
         with self._lock:
             self._stopping.discard(row["id"])
         self._news.put(None)

@@ -14,13 +14,14 @@ from unittest import mock
 
 import botocore.exceptions
 import pytest
-from stored_waits import IN_MEMORY, work
+from stored_waits import IN_MEMORY, swapped, work
 from test_begin import StaleService, http, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.changes import stops
 from boto_waiters_plus.changes.refused_items import refused_and_accepted
 from boto_waiters_plus.definitions.effect_trait import RefusedItems
+from boto_waiters_plus.idempotency import CallTimeoutError
 from boto_waiters_plus.operations import begun_rows
 
 RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
@@ -448,7 +449,7 @@ SEEN_BY = {
 
 
 def overdue(store, made, **options):
-    """Return the path of a wait whose time is over, and that nobody holds or drives."""
+    """Return the path of a wait past its deadline that no process holds or drives."""
     path = begin_in(store, made, stop_on_timeout=True, **options).path
     # Another process has made the call.
     store.watcher._open.clear()
@@ -467,6 +468,7 @@ def test_a_row_found_overdue_owes_its_stop(store, service, see):
     work(store, made.client)
     assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
     assert operation.exception().stop.state == "made"
+    assert operation.to_json()["error"]["stop"]["state"] == "made"
     told(store.get(path), "made")
     work(store, made.client)
     assert len(made.stopped) == 1
@@ -510,6 +512,21 @@ def test_a_call_that_took_all_the_time_stops_in_a_store(store, service, fails):
     [body] = store.list().operations
     state = "refused" if fails else "made"
     assert caught.value.stop.state == body["error"]["stop"]["state"] == state
+
+
+def test_a_call_without_an_answer_is_raised_and_not_stopped(store, service):
+    made = service()
+
+    def lose(**_):
+        made._clock.advance(100)
+        raise botocore.exceptions.ReadTimeoutError(endpoint_url="https://glue")
+
+    made.client.meta.events.register_first("before-call.glue.StartJobRun", lose)
+    with pytest.raises(CallTimeoutError):
+        begin_in(store, made, stop_on_timeout=True, stop_on_cancel=True)
+    [body] = store.list().operations
+    assert (body["error"]["code"], made.stopped) == ("outcome_unknown", [])
+    assert "stop" not in body["error"]
 
 
 class KilledError(BaseException):
@@ -621,6 +638,33 @@ def test_a_row_cancelled_before_its_answer_is_stopped(store, service):
     assert operation.cancelled()
     assert len(made.stopped) == 1
     assert store.get_json(operation.path)["error"]["stop"]["state"] == "made"
+
+
+@IN_MEMORY
+def test_an_encrypt_that_fails_holds_no_end(open_store, running_clock, service):
+    fails = []
+
+    def encrypt(data):
+        if fails:
+            raise ZeroDivisionError
+        return swapped(data)
+
+    store = open_store(encrypt=encrypt, decrypt=swapped, clock=running_clock)
+    made, others = service(), [service() for _ in range(2)]
+    owed = overdue(store, made)
+    store.get_json(owed)
+    fails.append(1)
+    work(store, made.client)
+    assert len(made.stopped) == 1
+    fails.clear()
+    paths = [
+        begin_in(store, each, stop_on_timeout=True, stop_on_cancel=True).path for each in others
+    ]
+    store.watcher._open.clear()
+    fails.append(1)
+    assert store.cancel(paths[0])
+    store.clock.now += 100
+    assert all(each["done"] for each in store.list().operations)
 
 
 DAMAGE = [
