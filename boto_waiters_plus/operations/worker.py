@@ -294,7 +294,8 @@ class Worker:
         # Whatever the caller's `encrypt` raises, too: the row owes it as before.
         except Exception as error:
             failed = UnableError("unavailable", f"its stop was not kept: {type(error).__name__}")
-            self._unable[row["id"]] = self._clock() + UNABLE_FOR, failed
+            # Another object: the thread of the worker may go through this one.
+            self._unable = {**self._unable, row["id"]: (self._clock() + UNABLE_FOR, failed)}
         with self._lock:
             self._stopping.discard(row["id"])
         self._news.put(None)
