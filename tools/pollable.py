@@ -21,11 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import botocore.session
-from botocore.model import OperationModel
+from botocore.model import OperationModel, ServiceModel
+from model_documentation import plain_text
 
-from boto_waiters_plus.check.installed import botocores_definitions, plain_text, unread_reads
+from boto_waiters_plus.calls.private_names import is_marked_readonly
+from boto_waiters_plus.check.installed import botocores_definitions
 from boto_waiters_plus.definitions.operation_names import LEADS, READS, words_of
 from boto_waiters_plus.definitions.pollable_list import from_groups
+from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.service.pollable import known_against, reason_not_to_poll
 
 FILE = Path(__file__).resolve().parents[1] / "data/pollable.json"
 
@@ -36,6 +41,30 @@ def new_operations() -> Iterator[OperationModel]:
     for name in session.get_available_services():
         model = session.get_service_model(name)
         yield from unread_reads(model, botocores_definitions(model))
+
+
+def unread_reads(
+    model: ServiceModel, botocores: Iterable[WaiterDefinition]
+) -> Iterator[OperationModel]:
+    """Yield the read operations that `data/pollable.json` neither allows nor refuses.
+
+    Those are the operations that botocore marks as read-only, and those that a waiter polls.
+
+    Args:
+        model: the service.
+        botocores: botocore's own waiters.
+    """
+    polled = {
+        each.operation
+        for each in (*shipped_definitions(str(model.service_id.hyphenize())), *botocores)
+    }
+    for operation in map(model.operation_model, model.operation_names):
+        is_meant = operation.name in polled or is_marked_readonly(operation)
+        problem = reason_not_to_poll(operation) if is_meant else None
+        # A stream or a sensitive member needs no decision.
+        is_open = problem is not None and not problem.startswith("the output of")
+        if is_open and known_against(operation) is None:
+            yield operation
 
 
 def service_id(operation: OperationModel) -> str:

@@ -24,7 +24,9 @@ from data_rules import check
 from draft_waiters import Decision
 from draft_waiters import write as write_waiters
 from generate_data import CORRECTIONS_FILE, corrections, file_text
+from model_documentation import as_plain, lost_evidence, plain_text
 from observed_states import enum_at, models
+from pollable import unread_reads
 from raise_rules import (
     deletion_for,
     effect_for,
@@ -39,13 +41,7 @@ from raise_rules import (
 )
 
 from boto_waiters_plus.check.events import Severity
-from boto_waiters_plus.check.installed import (
-    as_plain,
-    botocores_definitions,
-    lost_evidence,
-    plain_text,
-    unread_reads,
-)
+from boto_waiters_plus.check.installed import botocores_definitions
 from boto_waiters_plus.definitions import effect_trait, idempotency_traits, pollable_list, shipped
 from boto_waiters_plus.definitions.explains_trait import EXPLAINS
 from boto_waiters_plus.definitions.idempotency_traits import TOKEN_LIFETIME

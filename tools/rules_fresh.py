@@ -20,8 +20,8 @@ from effect_answers import (
     names_in,
 )
 from effect_of import EffectOf, Found, path_of
+from model_documentation import plain_text
 
-from boto_waiters_plus.check.installed import plain_text
 from boto_waiters_plus.check.shapes import enum_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine.acceptors import AcceptorState

@@ -9,8 +9,8 @@ import jmespath
 import pytest
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
+from model_documentation import lost_evidence
 
-from boto_waiters_plus.check.installed import lost_evidence
 from boto_waiters_plus.definitions.idempotency_traits import (
     ALREADY_EXISTS,
     DESCRIBED_BY,
