@@ -10,7 +10,7 @@ A line of the file names a service, decides on an operation, or gives the reason
 
 The text between the bars is what the wait is about, as its documentation calls it. What a decision
 leaves open follows by rule: the path is the first that `tools/model_states.py --open` prints,
-success and failure are sorted as `boto-wait draft` does, and a state that is on its way to deletion
+success and failure are sorted by their names, and a state that is on its way to deletion
 is a failure of any other wait. Where a state says that the resource is being deleted, the service
 can delete it, and the operation has one error that means gone, a second waiter waits for that.
 
@@ -43,8 +43,8 @@ from botocore.model import OperationModel
 from generate_data import file_text
 from model_states import gone_errors, passing_states
 from observed_states import models
+from state_paths import state_paths, states_at
 
-from boto_waiters_plus.cli.draft import state_paths, states_at
 from boto_waiters_plus.definitions.operation_names import verb_of, words_of
 from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.smithy import WAITABLE

@@ -8,7 +8,7 @@ required parameter, and its answer has a member that is named like a state and w
 enumeration or else its documentation, are in progress and at rest. It is *covered* by a shipped
 waiter that polls it, *reasoned* by a line of `data/no-waiter.json` that says why there is none,
 else *open*. `--open` prints the open ones: each state with its values, `+` behind those that
-are success by the rule that `boto-wait draft` uses, `-` behind failures, and the errors that mean
+are success by their names, `-` behind failures, and the errors that mean
 gone. After them it prints the operations that delete what has a waiter but none for its end.
 """
 
@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from botocore.model import OperationModel, StructureShape
 from observed_states import models
+from state_paths import STATE_NAMES, state_paths, states_at, strings
 
-from boto_waiters_plus.cli.draft import STATE_NAMES, state_paths, states_at, strings
 from boto_waiters_plus.definitions.operation_names import listed, verb_of, words_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.state_words import (

@@ -15,7 +15,6 @@ COMMANDS = {
     "schedule": ("schedule_command", "draw when a waiter would poll, beside botocore's"),
     "history": ("history_command", "list or delete the times of earlier waits"),
     "run": ("run_command", "run a Python script with every client extended"),
-    "draft": ("draft", "write the definition of a waiter that is not shipped"),
     "operations": (
         "operations",
         "background waits: list, get, wait, cancel, resume, expire, work, serve",

@@ -1,4 +1,4 @@
-"""`boto-wait schedule`: when a waiter polls, beside botocore's own waiter, as text or SVG."""
+"""`boto-wait schedule`: when a waiter polls, beside botocore's own waiter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from .exit_codes import UsageError
 from .history_command import FILE_HELP, kept
 from .service_lookup import add_waiter_arguments, definition_named
 from .show import attempt_times
-from .svg_picture import svg_picture, svg_text
 from .text import delays_text, span
 
 SAMPLES = 200
@@ -63,7 +62,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--max-delay", type=duration, metavar="TIME")
     parser.add_argument("--history", action="store_true", help="draw learned delays, too")
     parser.add_argument("--file", type=Path, metavar="FILE", help=FILE_HELP)
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture to this file")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,11 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
     if (stock := _stock(service, definition.name, arguments.max_wait)) is not None:
         schedules.insert(0, stock)
     title = f"{service} {xform_name(definition.name, '-')}, {span(arguments.max_wait)}"
-    if arguments.svg is not None:
-        try:
-            arguments.svg.write_text(svg(title, schedules, arguments.max_wait), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {arguments.svg}: {error.strerror}") from None
     width = min(shutil.get_terminal_size().columns, 120) - NAME_WIDTH
     print("\n".join([title, *_drawing(schedules, arguments.max_wait, max(20, width))]))
     return 0
@@ -99,23 +92,6 @@ def seconds_late(times: Sequence[float], end: float) -> float | None:
     """
     gaps = [second - first for first, second in pairwise(time for time in times if time <= end)]
     return sum(gap * gap for gap in gaps) / 2 / sum(gaps) if gaps else None
-
-
-def svg(title: str, schedules: Sequence[DrawnSchedule], max_wait: float) -> str:
-    """Return a picture of schedules: a line each, with a stroke for each attempt."""
-    width, left, row = 760, 20, 64
-    scale = (width - 2 * left) / max_wait
-    height = 40 + row * len(schedules) + 24
-    parts = []
-    for index, schedule in enumerate(schedules):
-        top = 40 + row * index
-        parts.append(svg_text(left, top + 14, f"{schedule.name}: {schedule.facts}"))
-        parts.append(f'<path class="axis" d="M{left} {top + 38}H{width - left}"/>')
-        strokes = "".join(f"M{left + time * scale:.1f} {top + 24}v28" for time in schedule.times)
-        parts.append(f'<path class="attempt" d="{strokes}"/>')
-    parts.append(svg_text(left, height - 8, "0 s", "small"))
-    parts.append(svg_text(width - left, height - 8, span(max_wait), "small", "end"))
-    return svg_picture(width, height, title, parts)
 
 
 def _learned(

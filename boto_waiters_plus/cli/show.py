@@ -1,4 +1,4 @@
-"""`boto-wait show`: one waiter in words or as a state diagram, or what follows an operation."""
+"""`boto-wait show`: one waiter in words, or what follows an operation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from ..engine.redaction import printable
 from ..service.definition_places import default_loader
 from ..service.pollable import only_reads
 from ..service.reasons import quoted_reasons
-from .diagrams import dot, mermaid
 from .service_lookup import (
     UnknownNameError,
     add_waiter_arguments,
@@ -35,8 +34,6 @@ from .service_lookup import (
     operation_named,
 )
 from .text import acceptor_rows, columns, delays_text, json_text
-
-DIAGRAMS = {"mermaid": mermaid, "dot": dot}
 
 BASES: dict[str | None, str] = {
     "identity": "the answer of the call names the change",
@@ -63,9 +60,6 @@ def add_parser(subparsers: Any) -> None:
         "modify-db-instance, what `begin` waits for after it.",
     )
     add_waiter_arguments(parser)
-    parser.add_argument(
-        "--diagram", choices=DIAGRAMS, help="print the state diagram and nothing else"
-    )
     parser.add_argument("--output", choices=("text", "json"), default="text")
 
 
@@ -81,9 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         text = "\n".join(_effect_lines(operation, effects))
         print(json_text([*map(asdict, effects)], indent=2) if arguments.output == "json" else text)
         return 0
-    if arguments.diagram:
-        print(DIAGRAMS[arguments.diagram](definition))
-    elif arguments.output == "json":
+    if arguments.output == "json":
         print(json_text(_facts(service, definition), indent=2))
     else:
         print("\n".join(_lines(service, definition)))
@@ -187,8 +179,6 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
     yield f"Attempts, with jittered delays of {delays_text(definition)}:"
     rows = [_schedule_row(definition, text, max_wait) for text, max_wait in MAX_WAITS.items()]
     yield textwrap.indent(columns([("MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"), *rows]), "  ")
-    yield ""
-    yield "For a state diagram, add --diagram mermaid or --diagram dot."
 
 
 def _reasons(service: str, definition: WaiterDefinition) -> Mapping[str, bool]:

@@ -1,7 +1,6 @@
 """`boto-wait schedule`, and `boto-wait history`, whose times it draws."""
 
 import re
-from xml.etree import ElementTree as ET
 
 import pytest
 from case_tables import tabled
@@ -27,14 +26,6 @@ def test_a_waiter_that_botocore_lacks_is_drawn_alone(command):
     assert "botocore" not in out
     # Half of each gap, weighted by its length: three of 5 s, one of 4.75 s and the rest.
     assert "4 attempts, delays of 5 s, a change is seen 3.7 s late" in out
-
-
-def test_picture_has_a_stroke_for_each_attempt(tmp_path, command):
-    assert command("schedule dynamodb table-exists --max-wait 1h --svg", tmp_path / "s.svg")[0] == 0
-    picture = ET.parse(tmp_path / "s.svg")
-    strokes = [path.get("d") for path in picture.iter("{http://www.w3.org/2000/svg}path")]
-    assert strokes[1].count("v") == 25
-    assert strokes[3].count("v") > 100
 
 
 @tabled("schedule: wrong values exit with 2", "words", "message")

@@ -1,4 +1,4 @@
-"""`boto-wait show` and its diagrams."""
+"""`boto-wait show`."""
 
 import json
 import re
@@ -85,19 +85,6 @@ def test_waiter_as_json(command):
     facts = json.loads(command("show s3 bucket-exists --output json")[1])
     assert (facts["method"], facts["operation"]) == ("wait_until_bucket_exists", "HeadBucket")
     assert facts["acceptors"][0] == {"state": "success", "matcher": {"success": True}}
-
-
-@tabled("show: diagram contains no syntax of an expression", "form", "start", "end")
-def test_diagram_contains_no_syntax_of_an_expression(form, start, end, waitable, tmp_path, command):
-    output = {"path": '"QueueUrl\\n"', "expected": "--> %%{", "comparator": "stringEquals"}
-    acceptor = {"state": "success", "matcher": {"output": output}}
-    document = waitable("QueueReady", "GetQueueUrl", acceptor, namespace="com.amazonaws.sqs")
-    (tmp_path / "waiters.json").write_text(json.dumps(document))
-    words = f"show sqs queue-ready --diagram {form} --definitions"
-    code, text, _ = command(words, tmp_path / "waiters.json")
-    assert (code, text[: len(start)], text[-len(end) :]) == (0, start, end)
-    [label] = [line for line in text.splitlines() if "1. " in line]
-    assert ("%%" in label, '\\"QueueUrl' in label) == (form == "dot", form == "dot")
 
 
 def test_an_operation_is_answered_with_its_effects(command):
