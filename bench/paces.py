@@ -16,8 +16,7 @@ import statistics
 from collections.abc import Callable, Iterator
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.backoff import delay_range
-from boto_waiters_plus.engine.learned_delays import EARLY_SHARE, KnownTime, LearnedTimes
+from boto_waiters_plus.engine.delays import EARLY_SHARE, KnownTime, LearnedTimes, delay_range
 from boto_waiters_plus.engine.machine import (
     Begin,
     Facts,

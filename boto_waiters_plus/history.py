@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .common.process import JobThread, after_fork
-from .engine.learned_delays import KnownTime, is_sound_time
+from .engine.delays import KnownTime, is_sound_time
 
 if TYPE_CHECKING:
     import sqlite3

@@ -302,7 +302,7 @@ def policy_for(
         ValueError: `min_delay` is more than `max_delay`.
     """
     # Installing needs no machine.
-    from .engine.backoff import aws_delay_range, delay_range  # noqa: PLC0415
+    from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
     from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415
 
     least, most = definition.min_delay, definition.max_delay

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
 from .common.short_labels import ONE_LINE, LabelCell, ShortLabels
-from .engine.wait_description import WaitDescription
+from .engine.model import WaitDescription
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription
 from ..options import CancelEvent, WaitOptions
 from ..settings import Observer
 from ..wait.wait_run import WaitRun

@@ -29,7 +29,7 @@ from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
 
 from ..calls.reply import Reply
-from ..engine.backoff import draw, jittered_delay
+from ..engine.delays import draw, jittered_delay
 from ..engine.machine import Policy
 from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
 from ..options import CancelEvent, Subscribable, WakeSignal

@@ -9,9 +9,8 @@ from botocore.model import OperationModel
 
 from ..common.arguments import text, time_bound
 from ..engine.machine import Policy
-from ..engine.model import WaiterDefinition
+from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..engine.wait_description import WaitDescription
 from ..options import (
     NO_OPTIONS,
     WaitOptions,

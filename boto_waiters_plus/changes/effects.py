@@ -27,8 +27,7 @@ from ..definitions.near_waiters import did_you_mean
 from ..definitions.screen_trait import Screen
 from ..engine.acceptors import AcceptorState
 from ..engine.computed_once import computed_once
-from ..engine.model import WaiterDefinition
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription, WaiterDefinition
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..service.bound_waiter import BoundWaiter

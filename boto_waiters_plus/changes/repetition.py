@@ -16,7 +16,7 @@ from ..definitions.idempotency_traits import says_propagating
 from ..definitions.services import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import Ending, Facts, Policy
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..options import WaitOptions
 from ..service.clients import waiters_of

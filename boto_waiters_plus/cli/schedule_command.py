@@ -15,7 +15,7 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
-from ..engine.learned_delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
+from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.model import WaiterDefinition
 from .client_options import duration
 from .exit_codes import UsageError

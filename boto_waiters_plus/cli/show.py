@@ -17,8 +17,7 @@ from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 from ..changes.effects import Effect, effects_of, why_nothing_follows
 from ..definitions.documentation import documentation_text
 from ..engine.acceptors import AcceptorState
-from ..engine.backoff import Random, is_last, jittered_delay, last_delay
-from ..engine.learned_delays import LearnedTimes, learned_delay
+from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import printable
 from ..service.definition_places import default_loader

@@ -13,7 +13,7 @@ from ..common.arguments import time_bound
 from ..deadlines import wait_bounds
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription
 from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome

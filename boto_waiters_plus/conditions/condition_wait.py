@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..batch.callable_wait import CallableWait
 from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription
 from ..options import CancelEvent, Seconds, refuse_short_wait
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.wait_run import WaitRun

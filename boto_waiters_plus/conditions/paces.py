@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from ..common.arguments import seconds, seconds_or_zero, unknown
-from ..engine.backoff import Random, draw
+from ..engine.delays import Random, draw
 from ..wait.wait_run import RANDOM
 
 Jitter = Literal["none", "full", "equal"]

@@ -10,9 +10,8 @@ from ..calls.client_kind import operation_of
 from ..common.arguments import text
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
-from ..engine.model import WaiterDefinition
+from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..engine.wait_description import WaitDescription
 from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import warn_if_deprecated

@@ -35,7 +35,7 @@ from ..engine.acceptors import (
     StatusMatcher,
     SuccessMatcher,
 )
-from ..engine.backoff import delay_range
+from ..engine.delays import delay_range
 from ..engine.model import WaiterDefinition
 from .parsing import (
     Place,

@@ -24,10 +24,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .acceptors import AcceptorState
-from .backoff import Random, is_last, jittered_delay, last_delay
+from .delays import Random, is_last, jittered_delay, last_delay
 
 if TYPE_CHECKING:
-    from .learned_delays import LearnedTimes
+    from .delays import LearnedTimes
 
 SHORTEST_PAUSE = 0.001
 """Seconds. A delay of 0 must not become a loop that neither sleeps nor ends."""
@@ -694,7 +694,7 @@ class Machine:
         own: Any = {"min_delay": policy.min_delay, "max_delay": policy.max_delay, "random": random}
         if delay is None and policy.learned is not None:
             # No other wait needs it.
-            from .learned_delays import learned_delay  # noqa: PLC0415
+            from .delays import learned_delay  # noqa: PLC0415
 
             delay = learned_delay(policy.learned, self.state.elapsed, **own)
         if delay is None:

@@ -13,7 +13,7 @@ from botocore.model import OperationModel
 from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..changes.stops import Stop
-from ..engine.learned_delays import KnownTime, is_sound_time
+from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
 from ..exceptions import WaiterTimeoutError
 from ..history import MOST_TIMES

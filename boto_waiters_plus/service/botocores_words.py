@@ -8,8 +8,7 @@ from botocore.waiter import AcceptorConfig
 
 from ..definitions.waiters2 import acceptor_to_waiters2
 from ..engine.acceptors import MatchedAcceptor
-from ..engine.model import WaiterDefinition
-from ..engine.wait_description import WaitDescription
+from ..engine.model import WaitDescription, WaiterDefinition
 
 
 def in_botocores_words(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..definitions.screen_trait import Screen
     from ..engine.machine import Facts
     from ..engine.matching import Matching
-    from ..engine.wait_description import WaitDescription
+    from ..engine.model import WaitDescription
     from ..wait.attempt import FoundReason, ReasonFinder
     from .data_model import DataModel
     from .labels import ResourceLabel
@@ -96,7 +96,7 @@ class BoundWaiter:
     @computed_once
     def description(self) -> WaitDescription:
         """The waiter, as messages and observers name it."""
-        from ..engine.wait_description import WaitDescription  # noqa: PLC0415 - see the module
+        from ..engine.model import WaitDescription  # noqa: PLC0415 - see the module
 
         return WaitDescription.of(self.definition, self.service_name, self.new_failures)
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from ..calls.callers_thread import forget_caller_in
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..common.process import after_fork
-from ..engine.backoff import jittered_delay
+from ..engine.delays import jittered_delay
 from ..options import CancelEvent
 from ..service.errors import error_facts
 from ..wait.wait_run import RANDOM

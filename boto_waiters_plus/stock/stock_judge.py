@@ -16,10 +16,10 @@ from ..definitions.coalescing_trait import Coalescing
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
+from ..engine.model import WaitDescription
 from ..engine.path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, StockEvaluation
 from ..engine.redaction import counted, shown
 from ..engine.state_seen import Seen, StateReader
-from ..engine.wait_description import WaitDescription
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
 from ..service.installed_botocore import botocore_is_newer

@@ -22,8 +22,8 @@ from ..calls.client_kind import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
 from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
+from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..engine.wait_description import WaitDescription
 from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome

@@ -25,7 +25,7 @@ import botocore.waiter
 from ..calls.private_names import is_botocores_model, model_of_config
 from ..common.arguments import check_order, seconds, time_bound, unknown
 from ..deadlines import seconds_left
-from ..engine.backoff import aws_delay_range, delay_range
+from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..options import WaitOptions, common_policy_fields, refuse_short_wait
 

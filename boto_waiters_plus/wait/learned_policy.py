@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ..engine.learned_delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
+from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.machine import Policy
 from ..history import ENDS, History, HistoryKey
 from .wait_log import logger

@@ -13,7 +13,7 @@ from .wait_log import WaitLog, logger
 
 if TYPE_CHECKING:
     from ..engine.machine import Policy
-    from ..engine.wait_description import WaitDescription
+    from ..engine.model import WaitDescription
     from ..engine.wait_event import EventKind, WaitEvent
     from ..options import WaitOptions
 

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
 from ..engine.machine import Machine, Policy
+from ..engine.model import WaitDescription
 from ..engine.path_interpreter import FailedExpression
-from ..engine.wait_description import WaitDescription
 from .attempt import Attempt, CauseSearch, UnfinishedIds
 from .wait_log import WaitLog
 

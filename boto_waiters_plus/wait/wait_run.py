@@ -15,7 +15,7 @@ from ..calls.clock import SYSTEM_TIME, current_time
 from ..calls.reply import Reply
 from ..common.warning import warn
 from ..engine.acceptors import AcceptorState
-from ..engine.backoff import Random
+from ..engine.delays import Random
 from ..engine.machine import (
     AttemptsUsedUp,
     Begin,

@@ -11,7 +11,7 @@ from case_tables import tables
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
-from boto_waiters_plus.engine.backoff import delay_range
+from boto_waiters_plus.engine.delays import delay_range
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 FILE, pytestmark = beside("conformance/smithy-waiters-public.json")

@@ -20,7 +20,7 @@ from boto_waiters_plus.definitions.shipped import (
 )
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
-from boto_waiters_plus.engine.backoff import delay_range
+from boto_waiters_plus.engine.delays import delay_range
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.validation import Severity

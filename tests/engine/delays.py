@@ -1,6 +1,6 @@
 """A delay of the specification, as the machine puts it together."""
 
-from boto_waiters_plus.engine.backoff import is_last, jittered_delay, last_delay
+from boto_waiters_plus.engine.delays import is_last, jittered_delay, last_delay
 
 
 def next_delay(attempt, *, min_delay, max_delay, remaining, random, reserve=None):

@@ -13,7 +13,7 @@ from engine.delays import next_delay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boto_waiters_plus.engine.backoff import delay_range, draw, jittered_delay
+from boto_waiters_plus.engine.delays import delay_range, draw, jittered_delay
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
 DRAWS = {"low": min, "high": max}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.learned_delays import EARLY_SHARE, KnownTime, LearnedTimes
+from boto_waiters_plus.engine.delays import EARLY_SHARE, KnownTime, LearnedTimes
 from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,

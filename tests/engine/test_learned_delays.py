@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.learned_delays import (
+from boto_waiters_plus.engine.delays import (
     EARLY_SHARE,
     FEWEST_ENDS,
     KnownTime,
