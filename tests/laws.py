@@ -7,7 +7,7 @@ have changed since the last full run (`tools/data_digests.py`).
 import pytest
 from data_digests import changed_services, service_of
 
-from boto_waiters_plus.definitions.services import service_key
+from boto_waiters_plus.definitions.smithy import service_key
 
 
 def is_changed(service_id):

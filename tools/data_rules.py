@@ -37,7 +37,7 @@ from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 from boto_waiters_plus.definitions.smithy import WAITABLE
-from boto_waiters_plus.definitions.state_words import is_underway, means_gone, state_words
+from boto_waiters_plus.definitions.words import is_underway, means_gone, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition

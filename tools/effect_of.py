@@ -11,7 +11,7 @@ from typing import Any
 from botocore.model import OperationModel
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.definitions.effect_trait import (
+from boto_waiters_plus.definitions.changes import (
     EFFECT,
     EFFECTS_FILE,
     REFUSED_ITEMS,

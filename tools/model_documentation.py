@@ -11,14 +11,14 @@ from typing import Any
 
 from botocore.model import OperationModel, ServiceModel, Shape
 
-from boto_waiters_plus.definitions.explains_trait import EXPLAINS
-from boto_waiters_plus.definitions.idempotency_traits import (
+from boto_waiters_plus.definitions.changes import (
     IDEMPOTENCY_FILE,
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.definitions.explains_trait import EXPLAINS
 from boto_waiters_plus.definitions.shipped import read_shipped
+from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.service.tokens import token_member
 
 _TAG = re.compile(r"<[^>]+>")

@@ -25,15 +25,17 @@ from botocore.model import OperationModel, StructureShape
 from observed_states import models
 from state_paths import STATE_NAMES, state_paths, states_at, strings
 
-from boto_waiters_plus.definitions.operation_names import listed, verb_of, words_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.state_words import (
+from boto_waiters_plus.definitions.words import (
     GONE_WORDS,
     documented_states,
     is_underway,
+    listed,
     means_gone,
     sort_states,
     state_words,
+    verb_of,
+    words_of,
 )
 from boto_waiters_plus.service.errors import says_not_found
 

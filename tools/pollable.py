@@ -26,9 +26,8 @@ from model_documentation import plain_text
 
 from boto_waiters_plus.calls.private_names import is_marked_readonly
 from boto_waiters_plus.check.installed import botocores_definitions
-from boto_waiters_plus.definitions.operation_names import LEADS, READS, words_of
-from boto_waiters_plus.definitions.pollable_list import from_groups
-from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.shipped import from_groups, shipped_definitions
+from boto_waiters_plus.definitions.words import LEADS, READS, words_of
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.pollable import known_against, reason_not_to_poll
 

@@ -72,7 +72,7 @@ from raise_news import (
 from raise_rules import trait_of
 
 from boto_waiters_plus.check.events import Severity
-from boto_waiters_plus.definitions import pollable_list, shipped
+from boto_waiters_plus.definitions import shipped
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import GENERATED
 from boto_waiters_plus.service.installed_botocore import botocore_is_older
@@ -224,7 +224,7 @@ def _add_reason(reasons: dict[str, Any], reason: str, service: str, name: str) -
     """Give the reason for a mutation, in place of another."""
     reasons.setdefault(reason, {})
     for other, services in reasons.items():
-        known = {*pollable_list.from_groups(services.get(service, ""))} - {name}
+        known = {*shipped.from_groups(services.get(service, ""))} - {name}
         known |= {name} if other == reason else set()
         services.pop(service, None)
         if known:

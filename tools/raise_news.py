@@ -42,13 +42,12 @@ from raise_rules import (
 
 from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.check.installed import botocores_definitions
-from boto_waiters_plus.definitions import effect_trait, idempotency_traits, pollable_list, shipped
+from boto_waiters_plus.definitions import changes, shipped
+from boto_waiters_plus.definitions.changes import TOKEN_LIFETIME
 from boto_waiters_plus.definitions.explains_trait import EXPLAINS
-from boto_waiters_plus.definitions.idempotency_traits import TOKEN_LIFETIME
-from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.smithy import WAITABLE
-from boto_waiters_plus.definitions.state_words import documented_states
+from boto_waiters_plus.definitions.smithy import WAITABLE, aws_namespace
+from boto_waiters_plus.definitions.words import documented_states
 from boto_waiters_plus.engine.acceptors import OutputMatcher, PathComparator
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
@@ -144,7 +143,7 @@ def _judge_token(news: News, service: str, operation: OperationModel) -> None:
 
 
 def _write_lifetime(operation: OperationModel, sentence: str, seconds: int) -> None:
-    file = DATA / idempotency_traits.IDEMPOTENCY_FILE
+    file = DATA / changes.IDEMPOTENCY_FILE
     document = read_json(file)
     shape = document["shapes"].setdefault(shape_id_of(operation), {"type": "apply", "traits": {}})
     shape["traits"][TOKEN_LIFETIME] = {"seconds": seconds, "evidence": sentence}
@@ -349,7 +348,7 @@ def what_is_gone(news: News) -> None:
         namespace, _, operation = shape_id.partition("#")
         service = by_namespace.get(namespace, namespace)
         known = models()[service].operation_names if service in models() else ()
-        for effect, trait in shape["traits"][effect_trait.EFFECT].items():
+        for effect, trait in shape["traits"][changes.EFFECT].items():
             waiter = None if "operation" in trait else trait.get("waiter", effect)
             if operation not in known or (waiter and waiter not in names.get(service, ())):
                 news.ask(f"gone {service} {operation}", f"data/effects.json has {effect} after it")
@@ -485,7 +484,7 @@ def add_effect(
 ) -> None:
     """Add the effect of a mutation."""
     shape_id = f"{aws_namespace(mutation.service_model.service_id)}#{mutation.name}"
-    traits = {effect_trait.EFFECT: {waiter: trait}}
+    traits = {changes.EFFECT: {waiter: trait}}
     document["shapes"][shape_id] = {"type": "apply", "traits": traits}
 
 
@@ -498,7 +497,7 @@ def changed_sentences(news: News) -> None:
             if found is None:
                 near = nearest_sentence(quoted, text) or "nothing is like it"
                 is_cause = trait == EXPLAINS
-                kind = "explains.json" if is_cause else idempotency_traits.IDEMPOTENCY_FILE
+                kind = "explains.json" if is_cause else changes.IDEMPOTENCY_FILE
                 news.ask(f"quoted {service} {kind} {name}", f"{quoted!r}; now {near!r}")
                 continue
             sentence, seconds = found
@@ -531,7 +530,7 @@ def _documentation_at(shape: Any, path: str) -> list[str]:
 
 def forget_shipped() -> None:
     """Drop what has been read of `data/`."""
-    for module in (shipped, pollable_list, effect_trait, idempotency_traits):
+    for module in (shipped, changes):
         for each in vars(module).values():
             if hasattr(each, "cache_clear"):
                 each.cache_clear()

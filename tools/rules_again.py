@@ -15,7 +15,7 @@ from typing import Final
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from effect_of import EffectOf, Found, effects
 
-from boto_waiters_plus.definitions.operation_names import resource_of, verb_of, words_of
+from boto_waiters_plus.definitions.words import resource_of, verb_of, words_of
 from boto_waiters_plus.engine.acceptors import InputOutputMatcher
 
 SAYS: Final = "it is gone, and made again"

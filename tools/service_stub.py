@@ -34,7 +34,7 @@ from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from boto_waiters_plus.definitions.waiter_names import summary_of
+from boto_waiters_plus.definitions.words import summary_of
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.options import WaitOptions

@@ -14,8 +14,7 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..definitions.coalescing_trait import Coalescing
-from ..definitions.effect_trait import (
+from ..definitions.changes import (
     OF_ANSWER,
     Basis,
     EffectTrait,
@@ -23,6 +22,7 @@ from ..definitions.effect_trait import (
     shipped_effects,
     shipped_refused_items,
 )
+from ..definitions.coalescing_trait import Coalescing
 from ..definitions.near_waiters import did_you_mean
 from ..definitions.screen_trait import Screen
 from ..engine.acceptors import AcceptorState

@@ -11,9 +11,8 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..definitions.effect_trait import shipped_effects
-from ..definitions.idempotency_traits import shipped_description, shipped_existence
-from ..definitions.services import aws_namespace
+from ..definitions.changes import shipped_description, shipped_effects, shipped_existence
+from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter

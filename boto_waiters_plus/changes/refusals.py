@@ -6,7 +6,7 @@ import enum
 import re
 from typing import Final
 
-from ..definitions.idempotency_traits import says_in_progress, shipped_existence
+from ..definitions.changes import says_in_progress, shipped_existence
 from ..service.errors import NEVER_SERVED, ErrorFacts
 
 

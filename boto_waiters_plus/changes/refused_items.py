@@ -7,7 +7,7 @@ from typing import Any
 
 import jmespath
 
-from ..definitions.effect_trait import RefusedItems
+from ..definitions.changes import RefusedItems
 
 
 def refused_and_accepted(trait: RefusedItems, call: Mapping[str, Any]) -> dict[str, Any]:

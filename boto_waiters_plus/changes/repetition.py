@@ -12,8 +12,8 @@ from botocore.model import OperationModel
 
 from ..calls.client_call import async_call_for, call_for
 from ..calls.reply import Reply
-from ..definitions.idempotency_traits import says_propagating
-from ..definitions.services import aws_namespace
+from ..definitions.changes import says_propagating
+from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import WaitDescription

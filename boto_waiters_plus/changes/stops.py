@@ -24,7 +24,7 @@ from ..calls.call_budget import CallEnded
 from ..calls.clock import current_time
 from ..calls.watchdog import monotonic
 from ..common.process import after_fork, start_thread
-from ..definitions.effect_trait import RefusedItems
+from ..definitions.changes import RefusedItems
 from ..engine.redaction import cut
 from ..exceptions import (
     ErrorT,

@@ -22,7 +22,7 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.state_words import (
+from ..definitions.words import (
     ENDED_WORDS,
     ENDINGS,
     FAILED_WORDS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..definitions.operation_names import READS, SAFE_METHODS, is_changing, verb_of
+from ..definitions.words import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

@@ -14,9 +14,8 @@ from botocore.exceptions import DataNotFoundError, UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from ..definitions.operation_names import resource_of
-from ..definitions.services import aws_namespace, service_key
-from ..definitions.smithy import AWS_NAMESPACE
+from ..definitions.smithy import AWS_NAMESPACE, aws_namespace, service_key
+from ..definitions.words import resource_of
 from ..service.definition_places import default_loader
 from .shapes import ModelledError, OperationShapes
 

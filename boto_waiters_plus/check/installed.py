@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from botocore.exceptions import DataNotFoundError
 from botocore.model import OperationModel, ServiceModel
 
-from ..definitions.services import aws_namespace
 from ..definitions.shipped import shipped_definitions
+from ..definitions.smithy import aws_namespace
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..service.definition_places import botocores_loader

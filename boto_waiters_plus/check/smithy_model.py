@@ -8,8 +8,7 @@ from typing import Any
 from botocore.model import Shape, ShapeResolver
 
 from ..definitions.parsing import as_mapping
-from ..definitions.smithy import UNIT
-from ..definitions.unique_names import closures, targets_of
+from ..definitions.smithy import UNIT, closures, targets_of
 from .shapes import ModelledError, OperationShapes, members_of
 
 # Smithy's types as botocore names them; types with the same name in both are left out.

@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping
 
 from botocore.model import Shape
 
-from ..definitions.operation_names import listed
-from ..definitions.state_words import (
+from ..definitions.words import (
     ENDED_WORDS,
     ENDINGS,
     FAILED_WORDS,
     GONE_WORDS,
     is_underway,
+    listed,
     means_gone,
     state_words,
 )

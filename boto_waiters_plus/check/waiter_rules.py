@@ -17,8 +17,7 @@ import difflib
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from ..definitions.smithy import WAITABLE
-from ..definitions.unique_names import UNIQUE_NAMES, conflicts
+from ..definitions.smithy import UNIQUE_NAMES, WAITABLE, conflicts
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

@@ -12,9 +12,8 @@ from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, ServiceModel
 
-from ..definitions.pollable_list import from_groups, pollable_list
-from ..definitions.shipped import shipped_services, unread_shipped
-from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
+from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
+from ..definitions.words import ENDINGS, is_underway, sort_states, state_words
 from ..engine.acceptors import (
     AcceptorState,
     ErrorTypeMatcher,

@@ -12,7 +12,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, cast
 
-from ..definitions.operation_names import READS, verb_of
+from ..definitions.words import READS, verb_of
 from .loop_bounds import loop_bounds
 from .loop_effects import EffectReader, Effects
 from .source_names import (

@@ -15,11 +15,10 @@ from botocore.utils import CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES
 
 from ..common.arguments import nearest
 from ..definitions.evidence_trait import evidence_of
-from ..definitions.files import SEARCH_PATH_FILE, load_definitions
+from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, load_definitions
 from ..definitions.near_waiters import did_you_mean
-from ..definitions.packages import installed_definitions
-from ..definitions.services import service_key
 from ..definitions.shipped import shipped_definitions, shipped_services
+from ..definitions.smithy import service_key
 from ..engine.model import WaiterDefinition
 from ..service.definition_places import default_loader
 from ..service.service_waiters import ServiceWaiters

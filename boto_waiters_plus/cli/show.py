@@ -15,7 +15,7 @@ from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..changes.effects import Effect, effects_of, why_nothing_follows
-from ..definitions.documentation import documentation_text
+from ..definitions.words import documentation_text
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
 from ..engine.model import WaiterDefinition

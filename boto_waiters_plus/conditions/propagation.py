@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from botocore.exceptions import ClientError
 
-from ..definitions.idempotency_traits import says_propagating
+from ..definitions.changes import says_propagating
 
 
 def propagating(error: Exception, /) -> bool:

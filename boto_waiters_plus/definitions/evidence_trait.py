@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.model import GENERATED, WaiterDefinition
-from .services import aws_namespace
 from .shipped import read_shipped, shipped_traits
+from .smithy import aws_namespace
 
 EVIDENCE = "boto.waiters#evidence"
 

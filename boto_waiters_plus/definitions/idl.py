@@ -36,8 +36,7 @@ def parse_idl(
     try:
         from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - an optional dependency
 
-        from .idl_model import IdlModel  # noqa: PLC0415 - needs lark
-        from .idl_reader import IdlError  # noqa: PLC0415 - needs lark
+        from .idl_lark import IdlError, IdlModel  # noqa: PLC0415 - needs lark
     except ImportError as error:
         raise place.error(NEEDS_LARK) from error
     try:
@@ -63,7 +62,7 @@ def _unexpected(error: Any, text: str) -> str:
 def _parser() -> Any:
     from lark import Lark  # noqa: PLC0415 - an optional dependency
 
-    from .idl_reader import Reader  # noqa: PLC0415 - needs lark
+    from .idl_lark import Reader  # noqa: PLC0415 - needs lark
 
     grammar = (resources.files("boto_waiters_plus.definitions") / "smithy.lark").read_text("utf-8")
     return Lark(grammar, parser="lalr", maybe_placeholders=True, transformer=Reader())

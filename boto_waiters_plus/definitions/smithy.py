@@ -7,9 +7,10 @@ warns about them.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from ..engine.acceptors import Acceptor, OutputMatcher
 from ..engine.model import (
@@ -30,7 +31,79 @@ from .parsing import (
     require_mapping,
     require_success,
 )
-from .unique_names import refuse_conflicts, services_by_operation
+
+# --- the names of waiters are unique in the closure of a service (section "Waiter names") --------
+# The loader and the checker share this rule. Names differ by more than case. One name may be
+# defined several times, on one operation. Between places the nearer one wins.
+
+UNIQUE_NAMES = "UniqueWaiterNames"
+"""The id of the rule in Smithy's validator."""
+
+_RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
+
+
+def conflicts(
+    waiters: Iterable[WaiterDefinition],
+) -> Iterator[tuple[WaiterDefinition, WaiterDefinition]]:
+    """Yield the waiters of one service whose name is taken, each after the one that took it."""
+    taken: dict[str, WaiterDefinition] = {}
+    for waiter in waiters:
+        first = taken.setdefault(waiter.name.lower(), waiter)
+        if (first.name, first.operation) != (waiter.name, waiter.operation):
+            yield first, waiter
+
+
+def refuse_conflicts(definitions: Iterable[WaiterDefinition]) -> None:
+    """Refuse waiters of one service whose names conflict."""
+    for first, other in conflicts(definitions):
+        where = "" if first.source == other.source else f" in {first.source}"
+        problem = f"name already taken by {first.name} of {first.operation}{where} "
+        problem += "(names must differ by more than case)"
+        raise Place(other.source, other.name).error(problem, UNIQUE_NAMES)
+
+
+def closures(shapes: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the operations of each service of a Smithy model, those of its resources included."""
+    # A broken model, whose ids need not be strings, is refused elsewhere.
+    named = (name for name, shape in shapes.items() if as_mapping(shape).get("type") == "service")
+    names = sorted(name for name in named if isinstance(name, str))
+    return {name: _operations_of(name, shapes) for name in names}
+
+
+def services_by_operation(shapes: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the services in whose closures each operation is."""
+    services: dict[str, list[str]] = {}
+    for service, operations in closures(shapes).items():
+        for operation in operations:
+            services.setdefault(operation, []).append(service)
+    return services
+
+
+def _operations_of(service: str, shapes: Mapping[str, Any]) -> set[str]:
+    found: set[str] = set()
+    visited: set[str] = set()
+    waiting = [service]
+    while waiting:
+        shape_id = waiting.pop()
+        if shape_id not in visited:
+            visited.add(shape_id)
+            shape = as_mapping(shapes.get(shape_id))
+            found.update(targets_of([shape.get(member) for member in _RESOURCE_OPERATIONS]))
+            for member in ("operations", "collectionOperations"):
+                found.update(targets_of(shape.get(member)))
+            waiting += targets_of(shape.get("resources"))
+    return found
+
+
+def targets_of(references: Any) -> list[str]:
+    """Return the shape ids of a list of references; those that are malformed are left out."""
+    if not isinstance(references, list):
+        return []
+    targets = [as_mapping(reference).get("target") for reference in references]
+    return [target for target in targets if isinstance(target, str)]
+
+
+# --- Smithy JSON AST to definitions; refuses what the specification forbids ----------------------
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"
@@ -221,3 +294,39 @@ def _shape(shapes: Mapping[str, Any], shape_id: str, place: Place) -> Mapping[st
 def _target(member: Any) -> str:
     target = member.get("target") if isinstance(member, Mapping) else None
     return target if isinstance(target, str) else UNIT
+
+
+# --- the spellings of a service's name -----------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1024)
+def service_key(name: str) -> str:
+    """Return a service's name without the characters in which its spellings differ.
+
+    `CloudWatch Logs`, `cloudwatch-logs` and `cloudwatchlogs` have the same key.
+    """
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def aws_namespace(service_id: str) -> str:
+    """Return the Smithy namespace of an AWS service: `com.amazonaws.cloudwatchlogs`."""
+    return AWS_NAMESPACE + service_key(service_id)
+
+
+# --- a waiter of a file, before it is parsed -----------------------------------------------------
+
+
+class UnreadWaiter(NamedTuple):
+    """A waiter that is parsed when it is asked for."""
+
+    name: str
+    operation: str
+    service: str | None
+    source: str
+    body: Any
+    parse: Callable[..., WaiterDefinition]
+
+    def read(self) -> WaiterDefinition:
+        """Parse the waiter."""
+        name, operation, service, source, body, parse = self
+        return parse(name, body, operation=operation, source=source, service=service)

@@ -46,8 +46,7 @@ from .parsing import (
     require_method_name,
     require_success,
 )
-from .smithy import read_acceptors
-from .unread_waiter import UnreadWaiter
+from .smithy import UnreadWaiter, read_acceptors
 
 STATE_OF_NO_EFFECT = "error"
 """A state that botocore's loop ignores: see above."""

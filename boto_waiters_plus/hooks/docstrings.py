@@ -11,8 +11,7 @@ from botocore import xform_name
 from botocore.docs.docstring import LazyLoadedDocstring
 from botocore.model import OperationModel, Shape
 
-from ..definitions.documentation import documentation_text
-from ..definitions.waiter_names import summary_of
+from ..definitions.words import documentation_text, summary_of
 from ..engine.acceptors import Acceptor
 from ..service.bound_waiter import BoundWaiter
 

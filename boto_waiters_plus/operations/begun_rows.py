@@ -24,7 +24,7 @@ from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.stored_calls import restored_response
 from ..changes.unmet_goal import NOT_KEPT
 from ..common.process import start_thread
-from ..definitions.effect_trait import StopCall
+from ..definitions.changes import StopCall
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row

@@ -25,7 +25,7 @@ from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.stored_calls import restored_response
 from ..common.arguments import flag, text
 from ..common.process import start_thread
-from ..definitions.effect_trait import EffectTrait
+from ..definitions.changes import EffectTrait
 from ..definitions.files import load_definitions
 from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition

@@ -214,7 +214,7 @@ class BoundWaiter:
             self._warn_if_changing()
 
     def _warn_if_changing(self) -> None:
-        from ..definitions.operation_names import is_changing  # noqa: PLC0415 - see the module
+        from ..definitions.words import is_changing  # noqa: PLC0415 - see the module
 
         name, operation = self.definition.name, self.operation
         if is_changing(operation.name, operation.http.get("method")):

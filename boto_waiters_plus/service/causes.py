@@ -13,7 +13,7 @@ from jmespath.exceptions import JMESPathError
 
 from ..calls.reply import Reply
 from ..definitions.explains_trait import Explanation, shipped_explanations, with_values
-from ..definitions.services import aws_namespace
+from ..definitions.smithy import aws_namespace
 from ..engine.redaction import cut, is_signed_url
 from ..wait.wait_log import logger
 from .data_model import DataModel, converted

@@ -13,11 +13,9 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
 
-from ..definitions.files import SEARCH_PATH_FILE, parse_waiters
-from ..definitions.packages import installed_definitions
-from ..definitions.services import service_key
+from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, parse_waiters
 from ..definitions.shipped import unread_shipped
-from ..definitions.unread_waiter import UnreadWaiter
+from ..definitions.smithy import UnreadWaiter, service_key
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once

@@ -11,9 +11,8 @@ from botocore.model import ListShape, OperationModel, Shape
 
 from ..common.arguments import nearest, text, texts
 from ..common.warning import warn
-from ..definitions.operation_names import words_of
 from ..definitions.shipped import shipped_definitions
-from ..definitions.state_words import SortedStates, documented_states, sort_states
+from ..definitions.words import SortedStates, documented_states, sort_states, words_of
 from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut

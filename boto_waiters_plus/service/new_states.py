@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from ..definitions.operation_names import words_of
 from ..definitions.shipped import shipped_definitions, shipped_states
-from ..definitions.state_words import ENDINGS, means_absence, says_failure, state_words
+from ..definitions.words import ENDINGS, means_absence, says_failure, state_words, words_of
 from ..engine.acceptors import InputOutputMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from .definition_places import botocores_own

@@ -5,8 +5,8 @@ from __future__ import annotations
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
 from ..calls.private_names import is_marked_readonly
-from ..definitions.operation_names import CHANGES, CHANGING_METHODS, READS, verb_of
-from ..definitions.pollable_list import pollable_list
+from ..definitions.shipped import pollable_list
+from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of
 from .sensitive_members import is_sensitive
 
 

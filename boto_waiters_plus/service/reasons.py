@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import jmespath
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 
-from ..definitions.services import aws_namespace
 from ..definitions.shipped import shipped_traits
+from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut, is_signed_url, may_show

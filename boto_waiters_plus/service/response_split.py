@@ -15,7 +15,7 @@ from typing import Any
 from botocore.model import OperationModel
 
 from ..definitions.coalescing_trait import Coalescing, Items, shipped_coalescing
-from ..definitions.services import aws_namespace
+from ..definitions.smithy import aws_namespace
 from ..wait.attempt import IsMeant, ItemsById, UnfinishedIds
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from botocore.model import OperationModel
 
 from ..definitions.screen_trait import Screen, shipped_screens
-from ..definitions.services import aws_namespace
+from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import OutputMatcher, SuccessMatcher
 from ..engine.model import WaiterDefinition
 from .data_model import member_names

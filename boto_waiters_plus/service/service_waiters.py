@@ -28,8 +28,8 @@ from botocore.loaders import Loader
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..common.arguments import nearest
-from ..definitions.packages import installed_definitions
-from ..definitions.unread_waiter import UnreadWaiter
+from ..definitions.files import installed_definitions
+from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import convert_model, without_status
 from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
 from ..engine.computed_once import computed_once

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from ..definitions.operation_names import resource_of
+from ..definitions.words import resource_of
 from .sensitive_members import is_sensitive
 
 _STATE = re.compile(r"(?!desired|target)\w*(status|state)", re.IGNORECASE)

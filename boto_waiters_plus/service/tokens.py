@@ -10,8 +10,8 @@ from typing import Any
 
 from botocore.model import OperationModel, Shape
 
-from ..definitions.idempotency_traits import shipped_token_lifetime, shipped_token_path
-from ..definitions.services import aws_namespace
+from ..definitions.changes import shipped_token_lifetime, shipped_token_path
+from ..definitions.smithy import aws_namespace
 from .parameters import copied
 
 

@@ -11,7 +11,7 @@ from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 from model_documentation import lost_evidence
 
-from boto_waiters_plus.definitions.idempotency_traits import (
+from boto_waiters_plus.definitions.changes import (
     ALREADY_EXISTS,
     DESCRIBED_BY,
     IDEMPOTENCY_FILE,
@@ -19,8 +19,8 @@ from boto_waiters_plus.definitions.idempotency_traits import (
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.services import aws_namespace
 from boto_waiters_plus.definitions.shipped import data_root
+from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.idempotency import token_for
 from boto_waiters_plus.service.tokens import token_member
 

@@ -6,7 +6,7 @@ import pytest
 import rules_fresh
 from laws import by_service
 
-from boto_waiters_plus.definitions.effect_trait import EFFECT
+from boto_waiters_plus.definitions.changes import EFFECT
 
 SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
 

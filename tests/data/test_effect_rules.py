@@ -12,7 +12,7 @@ import effect_rules
 import pytest
 from data_digests import changed_services, service_of
 
-from boto_waiters_plus.definitions.effect_trait import EFFECT, REFUSED_ITEMS
+from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS
 
 CASES = Path(__file__).resolve().parents[1] / "cases/effect-rules.json"
 ROWS = json.loads(CASES.read_text(encoding="utf-8"))

@@ -14,9 +14,9 @@ from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectOfCall
 from boto_waiters_plus.changes.refused_items import refused_and_accepted
-from boto_waiters_plus.definitions import effect_trait
-from boto_waiters_plus.definitions.effect_trait import EFFECT, EffectTrait
-from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.definitions import changes
+from boto_waiters_plus.definitions.changes import EFFECT, EffectTrait
+from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, SuccessMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.data_model import member_names
@@ -114,7 +114,7 @@ def test_an_effect_fits_the_models(clients, full_sample, shape, name):
     given = SHAPES[shape][name]["parameters"]
     sides = {"input": mutation.input_shape, "output": mutation.output_shape}
     call = {side: full_sample(each, TEXT) if each else {} for side, each in sides.items()}
-    items = effect_trait.shipped_refused_items(shape)
+    items = changes.shipped_refused_items(shape)
     if items is not None:
         call |= refused_and_accepted(items, call)
         assert call["refused"] or "[?" in items.path or "&&" in items.path

@@ -10,14 +10,14 @@ import pytest
 from botocore.validate import ParamValidator
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.definitions.explains_trait import EXPLAINS, Explanation, with_values
-from boto_waiters_plus.definitions.idempotency_traits import (
+from boto_waiters_plus.definitions.changes import (
     ALREADY_EXISTS,
     DESCRIBED_BY,
     IN_PROGRESS,
     TOKEN,
     TOKEN_LIFETIME,
 )
+from boto_waiters_plus.definitions.explains_trait import EXPLAINS, Explanation, with_values
 from boto_waiters_plus.service.data_model import DataModel
 from boto_waiters_plus.service.pollable import only_reads
 

@@ -8,7 +8,7 @@ import model_states
 import pollable
 import pytest
 
-from boto_waiters_plus.definitions.pollable_list import from_groups
+from boto_waiters_plus.definitions.shipped import from_groups
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 POLLABLE, SENSITIVE, REASONS = (

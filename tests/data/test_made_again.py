@@ -10,7 +10,7 @@ import pytest
 from laws import by_service
 from rules_again import SAYS
 
-from boto_waiters_plus.definitions.effect_trait import EFFECT
+from boto_waiters_plus.definitions.changes import EFFECT
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 

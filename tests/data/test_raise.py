@@ -12,9 +12,8 @@ import raise_rules
 from case_tables import tabled
 from script_modules import ROOT
 
-from boto_waiters_plus.definitions.effect_trait import REFUSED_ITEMS
-from boto_waiters_plus.definitions.pollable_list import from_groups
-from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.changes import REFUSED_ITEMS
+from boto_waiters_plus.definitions.shipped import from_groups, shipped_definitions
 from boto_waiters_plus.definitions.smithy import WAITABLE
 
 JOB = {"IN_PROGRESS": "retry", "SUCCEEDED": "success", "FAILED": "failure"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import jmespath
 import pytest
 
-from boto_waiters_plus.definitions.services import aws_namespace
+from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine.acceptors import AcceptorState, OutputMatcher
 from boto_waiters_plus.service.definition_places import default_loader
 from boto_waiters_plus.service.reasons import (

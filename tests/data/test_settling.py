@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from laws import by_service
 
 from boto_waiters_plus.changes.effects import EffectWaiter
-from boto_waiters_plus.definitions.effect_trait import EFFECT
+from boto_waiters_plus.definitions.changes import EFFECT
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState

@@ -2,7 +2,7 @@
 
 import sys
 
-from boto_waiters_plus.definitions.documentation import documentation_text
+from boto_waiters_plus.definitions.words import documentation_text
 
 MARKDOWN = """\
 # Ready

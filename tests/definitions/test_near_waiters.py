@@ -8,8 +8,8 @@ from botocore import xform_name
 from case_tables import tables
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
-from boto_waiters_plus.definitions.operation_names import listed
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
+from boto_waiters_plus.definitions.words import listed
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
 

@@ -2,7 +2,7 @@
 
 from case_tables import tabled
 
-from boto_waiters_plus.definitions.state_words import documented_states, sort_states
+from boto_waiters_plus.definitions.words import documented_states, sort_states
 
 
 def sorted_as(values, success=""):

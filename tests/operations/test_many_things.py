@@ -9,7 +9,7 @@ from test_begin import StaleService, begin, named
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.changes import effects
-from boto_waiters_plus.definitions.effect_trait import EffectTrait
+from boto_waiters_plus.definitions.changes import EffectTrait
 
 ROUTES = {
     "name": "three routes",
