@@ -25,7 +25,7 @@ import botocore.session
 from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 from generate_data import file_text
 
-from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.check.botocore_services import BotocoreService
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.evidence_trait import EVIDENCE

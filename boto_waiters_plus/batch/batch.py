@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Seque
 from functools import partial
 from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
 
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
 from ..common.arguments import count, flag, time_bound, unknown, with_methods
 from ..common.warning import caller

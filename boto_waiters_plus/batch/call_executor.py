@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
-from ..calls.callers_thread import CallersThread, ask_caller_in
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
-from ..calls.watchdog import monotonic
+from ..calls.threads import CallersThread, ask_caller_in
+from ..calls.watch import monotonic
 from .client_slots import slots_of
 from .tasks import CallGroup, FinishedCall, Task, time_left
 

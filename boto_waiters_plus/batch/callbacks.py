@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..calls.clock import current_time, start_timed_thread
-from ..calls.watchdog import monotonic
+from ..calls.watch import monotonic
 from ..common.process import JobThread
 from ..common.warning import warn
 

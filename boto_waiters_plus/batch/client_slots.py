@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from ..calls.per_client import PerClient
+from ..calls.clients import PerClient
 from ..common.process import after_fork
 
 DEFAULT_CONNECTIONS: Final = 10

@@ -18,8 +18,8 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
+from ..calls.budget import Reply
 from ..calls.clock import SIGNAL_SLICE
-from ..calls.reply import Reply
 from ..options import CancelEvent
 from ..wait.attempt import Attempt, SharedAttempts
 from .call_executor import RunClock

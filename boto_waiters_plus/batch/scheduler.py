@@ -9,8 +9,8 @@ from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from ..calls.callers_thread import CallersThread, ask_caller_in
 from ..calls.clock import IdleQueue, current_time
+from ..calls.threads import CallersThread, ask_caller_in
 from ..common.process import start_thread
 from ..options import CancelEvent
 from .call_executor import FORKED, LONGEST_BLOCK, CallExecutor, ThreadCallExecutor

@@ -13,12 +13,11 @@ from botocore import xform_name
 from botocore.exceptions import NoCredentialsError, PartialCredentialsError
 from botocore.model import OperationModel
 
-from ..calls.calls_on_the_way import on_the_way
+from ..calls.budget import Reply
 from ..calls.client_call import call_for
-from ..calls.per_client import PerClient
+from ..calls.clients import PerClient
+from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
-from ..calls.reply import Reply
-from ..calls.reply_errors import is_of_the_call
 from ..definitions.screen_trait import Screen, with_value_at
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts

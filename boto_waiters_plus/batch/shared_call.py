@@ -13,9 +13,9 @@ from botocore.exceptions import (
 )
 from botocore.model import OperationModel
 
-from ..calls.calls_on_the_way import on_the_way
+from ..calls.budget import Reply
 from ..calls.client_call import call_for
-from ..calls.reply import Reply
+from ..calls.errors import on_the_way
 from ..definitions.coalescing_trait import Coalescing
 from ..options import CancelEvent
 from ..service.client_request import ClientRequest

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..engine.machine import Cancelled, Decision, Pause, Poll, Woken
 from ..outcome import WaiterOutcome
 from ..wait.attempt import Attempt

@@ -28,7 +28,7 @@ from functools import cache
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..engine.delays import draw, jittered_delay
 from ..engine.machine import Policy
 from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED

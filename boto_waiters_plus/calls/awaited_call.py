@@ -7,14 +7,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from ..options import CancelEvent
-from .arrivals import note_arrivals
-from .awaited_budget import AwaitedBudget, awaited_budget
 from .bounded_call import discard_response
-from .call_budget import CallEnded
+from .budget import AwaitedBudget, CallEnded, awaited_budget
+from .client_events import note_arrivals, refuse_late_retries
 from .clock import current_time
 from .credentials import ask_for_codes
-from .late_retries import refuse_late_retries
-from .watchdog import LISTEN_AFTER, monotonic
+from .watch import LISTEN_AFTER, monotonic
 
 if TYPE_CHECKING:
     import asyncio

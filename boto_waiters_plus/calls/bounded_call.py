@@ -15,15 +15,13 @@ from typing import Any, Final, TypeVar
 
 from ..common.warning import warn
 from ..options import CancelEvent
-from .abandonable_call import abandonable_call
-from .arrivals import note_arrivals
-from .call_budget import CallBudget, CallEnded, run_within
+from .budget import CallBudget, CallEnded, run_within
+from .client_events import note_arrivals, refuse_late_retries
+from .clients import PerClient
 from .connections import ClientPools
-from .credentials import ClientCredentials, ask_for_codes
-from .late_retries import refuse_late_retries
-from .per_client import PerClient
-from .terminal import terminal_kept
-from .watchdog import monotonic
+from .credentials import ClientCredentials, ask_for_codes, terminal_kept
+from .threads import abandonable_call
+from .watch import monotonic
 
 T = TypeVar("T")
 

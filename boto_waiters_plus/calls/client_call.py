@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..options import CancelEvent
 from .bounded_call import call_within
-from .call_budget import CallBudget, CallEnded
-from .callers_errors import callers_error
-from .client_kind import is_async
+from .budget import AsyncCall, CallBudget, CallEnded, Reply
+from .clients import is_async
 from .clock import current_time, either
-from .reply import AsyncCall, Reply
-from .reply_errors import is_of_the_call
+from .errors import callers_error, is_of_the_call
 
 if TYPE_CHECKING:
-    from .awaited_budget import AwaitedBudget
+    from .budget import AwaitedBudget
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -160,8 +158,8 @@ class AwaitedCall:
         if time_left is not None and time_left <= 0:
             return NO_TIME_LEFT
         # No blocking call needs these.
-        from .awaited_budget import AwaitedBudget  # noqa: PLC0415
         from .awaited_call import await_within  # noqa: PLC0415
+        from .budget import AwaitedBudget  # noqa: PLC0415
 
         self._budget = budget = AwaitedBudget(time_left)
         try:

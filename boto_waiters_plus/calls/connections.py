@@ -19,14 +19,14 @@ from typing import Any, Final
 
 import urllib3
 
-from .abandonable_call import abandonable_call
-from .call_budget import CallBudget, current_budget, untrack_socket
+from .budget import CallBudget, current_budget, untrack_socket
 from .private_names import (
     SocketMaker,
     asks_socket_maker,
     http_session_of,
     pool_classes_of,
 )
+from .threads import abandonable_call
 
 LONGEST_TIMEOUT: Final = 86_400.0
 """Seconds; the timeout of a socket has to be less than 25 days."""

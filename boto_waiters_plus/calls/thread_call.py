@@ -7,9 +7,9 @@ import contextlib
 import contextvars
 import threading
 
-from .callers_thread import CallersThread, ask_caller_in
+from .budget import Call, Reply
 from .clock import SHUTDOWN_GRACE, current_time
-from .reply import Call, Reply
+from .threads import CallersThread, ask_caller_in
 
 
 class ThreadCall:

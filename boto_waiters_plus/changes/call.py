@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from botocore import xform_name
 
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json

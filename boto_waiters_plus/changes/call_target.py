@@ -10,7 +10,7 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..calls.client_kind import operation_of
+from ..calls.clients import operation_of
 from ..common.arguments import text, unknown
 from ..service.parameters import copied
 from ..service.pollable import only_reads

@@ -10,8 +10,8 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..calls.budget import Reply
 from ..calls.client_call import async_call_for, call_for
-from ..calls.reply import Reply
 from ..definitions.changes import says_propagating
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor

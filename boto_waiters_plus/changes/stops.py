@@ -20,9 +20,9 @@ from typing import Any, Final, Literal, NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
 from ..calls.bounded_call import bounded_call
-from ..calls.call_budget import CallEnded
+from ..calls.budget import CallEnded
 from ..calls.clock import current_time
-from ..calls.watchdog import monotonic
+from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
 from ..definitions.changes import RefusedItems
 from ..engine.redaction import cut

@@ -9,9 +9,8 @@ from typing import Any
 
 from ..calls.awaited_call import awaited_call
 from ..calls.bounded_call import bounded_call
-from ..calls.call_budget import CallEnded
+from ..calls.budget import CallEnded, Reply
 from ..calls.client_call import IsReply, reply_of
-from ..calls.reply import Reply
 from ..options import WaitOptions
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..common.arguments import time_bound
 from ..deadlines import wait_bounds
 from ..engine.acceptors import AcceptorState, MatchedAcceptor

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
-from ..calls.reply import Reply
-from ..calls.reply_errors import RAW
+from ..calls.budget import Reply
+from ..calls.errors import RAW
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts, RetryTransient
 from ..engine.matching import Matching

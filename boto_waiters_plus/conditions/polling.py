@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from ..calls.client_kind import operation_of
+from ..calls.clients import operation_of
 from ..common.arguments import text
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter

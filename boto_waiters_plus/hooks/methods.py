@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..exceptions import WaiterDefinitionError
 from ..option_checks import OPTION_NAMES
 from ..service.bound_waiter import BoundWaiter

@@ -14,7 +14,7 @@ from typing import Any, Final
 import botocore
 import botocore.waiter
 
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..service.clients import ClientHook, hook_of
 from ..stock import stock_waiter
 from ..stock.defined_waiters import waiter_object

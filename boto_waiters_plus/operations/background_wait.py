@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..batch.wait import Wait
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords

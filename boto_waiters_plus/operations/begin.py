@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
 from ..changes.call import make_awaited, run_blocking

@@ -15,8 +15,8 @@ from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.tasks import Task
 from ..batch.wait import Wait
-from ..calls.callers_thread import forget_caller_in
 from ..calls.clock import current_time
+from ..calls.threads import forget_caller_in
 from ..common.warning import caller
 from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent

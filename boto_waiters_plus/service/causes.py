@@ -11,7 +11,7 @@ from botocore import xform_name
 from botocore.model import OperationModel
 from jmespath.exceptions import JMESPathError
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..definitions.explains_trait import Explanation, shipped_explanations, with_values
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import cut, is_signed_url

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.model import OperationModel
 
-from ..calls.reply_errors import is_of_the_call
+from ..calls.errors import is_of_the_call
 from ..options import WaitOptions
 from .bound_waiter import BoundWaiter
 from .parameters import SMALLEST_PAGE, refuse_empty_id_list

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..calls.bounded_call import discard_response
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..engine.acceptors import AcceptorState
 from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation

@@ -20,8 +20,7 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.model import OperationModel, Shape
 from botocore.parsers import ResponseParserError
 
-from ..calls.callers_errors import errors_inside
-from ..calls.calls_on_the_way import OnTheWay, is_passing, on_the_way
+from ..calls.errors import OnTheWay, errors_inside, is_passing, on_the_way
 from ..calls.private_names import is_retryable
 from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, overload
 
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..common.arguments import unknown
 from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome

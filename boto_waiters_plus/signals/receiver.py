@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any, Final, Protocol
 
-from ..calls.callers_thread import forget_caller_in
 from ..calls.clock import SYSTEM_TIME, current_time
+from ..calls.threads import forget_caller_in
 from ..common.process import after_fork
 from ..engine.delays import jittered_delay
 from ..options import CancelEvent

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..calls.bounded_call import bounded_call
-from ..calls.call_budget import CallEnded
-from ..calls.client_kind import is_async
+from ..calls.budget import CallEnded
+from ..calls.clients import is_async
 from ..calls.credentials import refresh_what_asks
 from ..common.arguments import flag
 from ..engine.redaction import parameter_text

@@ -17,7 +17,7 @@ from botocore.utils import ArgumentGenerator
 from botocore.waiter import AcceptorConfig, WaiterModel, is_valid_waiter_error
 from jmespath.exceptions import JMESPathError
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.acceptors import Acceptor, OutputMatcher
 from ..service.bound_waiter import BoundWaiter

@@ -10,8 +10,8 @@ import botocore.waiter
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
+from ..calls.budget import Reply
 from ..calls.private_names import model_of_config
-from ..calls.reply import Reply
 from ..definitions.coalescing_trait import Coalescing
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
-from ..calls.client_kind import is_async
+from ..calls.clients import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
 from ..common.warning import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut

@@ -61,7 +61,7 @@ def _enable_client(
     # Imported by the first call: a module of types alone should cost nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
-    from ..calls import client_kind  # noqa: PLC0415 - see above
+    from ..calls.clients import is_async as is_async_class  # noqa: PLC0415 - see above
     from ..hooks.installation import enable  # noqa: PLC0415 - see above
 
     if not isinstance(client, BaseClient):
@@ -69,7 +69,7 @@ def _enable_client(
     found = client.meta.service_model.service_name
     if found != service:
         raise TypeError(f"{argument} must be a client of {service}, not of {found}")
-    if client_kind.is_async(type(client)) != is_async:
+    if is_async_class(type(client)) != is_async:
         kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
         raise TypeError(f"{argument} is {kind} client: use {other}")
     return enable(client, **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..calls.reply import AsyncCall
+from ..calls.budget import AsyncCall
 from ..engine.machine import Cancelled, Pause, Poll
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from ..calls.reply import Reply
+from ..calls.budget import Reply
 from ..engine.machine import Facts
 from ..engine.redaction import may_show
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..calls.reply import Call
+from ..calls.budget import Call
 from ..engine.machine import Cancelled, Pause, Poll
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome

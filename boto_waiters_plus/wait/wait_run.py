@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from ..calls.budget import Reply
 from ..calls.clock import SYSTEM_TIME, current_time
-from ..calls.reply import Reply
 from ..common.warning import warn
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import Random

@@ -8,24 +8,16 @@ import pytest
 import urllib3.util.connection
 from faults.server import Exchange
 
-from boto_waiters_plus.calls import (
-    arrivals,
-    awaited_budget,
-    awaited_call,
-    bounded_call,
-    call_budget,
-    reply,
-    watchdog,
-)
+from boto_waiters_plus.calls import awaited_call, bounded_call, budget, client_events, watch
 
-MODULES = [arrivals, awaited_budget, awaited_call, bounded_call, call_budget, reply, watchdog]
+MODULES = [awaited_call, bounded_call, budget, client_events, watch]
 
 
 class Clock:
     """The clock of deadlines, which stands still but for `advance`."""
 
     def __init__(self):
-        self.now = watchdog.monotonic()
+        self.now = watch.monotonic()
 
     def __call__(self):
         return self.now
@@ -33,8 +25,8 @@ class Clock:
     def advance(self, seconds=1000):
         """Let time pass, and let the watchdog notice."""
         self.now += seconds
-        with watchdog.watchdog.lock:
-            watchdog.watchdog._condition.notify_all()
+        with watch.watchdog.lock:
+            watch.watchdog._condition.notify_all()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
-from boto_waiters_plus.calls.call_budget import CallEnded, current_budget
+from boto_waiters_plus.calls.budget import CallEnded, current_budget
 
 
 def make_client(

@@ -8,9 +8,8 @@ from unittest import mock
 import pytest
 from calls.support import make_client
 
-from boto_waiters_plus.calls.awaited_budget import AwaitedBudget, awaited_budget
 from boto_waiters_plus.calls.awaited_call import await_within, awaited_call
-from boto_waiters_plus.calls.call_budget import CallEnded
+from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, awaited_budget
 
 # The clock stands still: a call has begun before the event loop ends it.
 pytestmark = pytest.mark.usefixtures("clock")

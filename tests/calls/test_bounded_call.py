@@ -26,12 +26,11 @@ from calls.support import (
 from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
-from boto_waiters_plus.calls.abandonable_call import abandonable_call
-from boto_waiters_plus.calls.awaited_budget import awaited_budget
 from boto_waiters_plus.calls.awaited_call import awaited_call
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.call_budget import CallBudget, CallExpired, current_budget
-from boto_waiters_plus.calls.watchdog import Watchdog
+from boto_waiters_plus.calls.budget import CallBudget, CallExpired, awaited_budget, current_budget
+from boto_waiters_plus.calls.threads import abandonable_call
+from boto_waiters_plus.calls.watch import Watchdog
 from boto_waiters_plus.testing import virtual_time
 
 SECONDS = 60

@@ -18,8 +18,8 @@ from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waite
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
-from boto_waiters_plus.calls.call_budget import CallBudget
-from boto_waiters_plus.calls.callers_errors import callers_error
+from boto_waiters_plus.calls.budget import CallBudget
+from boto_waiters_plus.calls.errors import callers_error
 from boto_waiters_plus.common.process import start_thread
 from boto_waiters_plus.engine.matching import Matching
 

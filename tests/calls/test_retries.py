@@ -10,7 +10,7 @@ from faults.scenarios import TABLE, WAITS, retry_quota
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.call_budget import CallEnded
+from boto_waiters_plus.calls.budget import CallEnded
 from boto_waiters_plus.calls.private_names import non_throttling_scale
 
 pytestmark = pytest.mark.usefixtures("clock")

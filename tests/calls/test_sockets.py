@@ -13,8 +13,8 @@ from faults.server import response
 from faults.support import TELLS_ARRIVALS, aside
 
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.call_budget import CallEnded
-from boto_waiters_plus.calls.watchdog import watchdog
+from boto_waiters_plus.calls.budget import CallEnded
+from boto_waiters_plus.calls.watch import watchdog
 
 HEAD, BODY = response(body=b'{"TableNames": ["table"]}')
 # http.client closes such a connection before it reads the body.

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from boto_waiters_plus.calls import thread_call
+from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.calls.clock import either
-from boto_waiters_plus.calls.reply import Reply
 from boto_waiters_plus.calls.thread_call import ThreadCall
 
 REPLY = Reply("response")

@@ -9,7 +9,7 @@ from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
 from faults.server import response
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.calls.call_budget import current_budget
+from boto_waiters_plus.calls.budget import current_budget
 
 PHASES = ["before-parameter-build", "before-call", "before-sign", "before-send", "after-call"]
 HEAD, BODY = response(body=TABLE)

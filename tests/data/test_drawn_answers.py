@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import is_changed
 
-from boto_waiters_plus.calls.reply import Reply
+from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.words import means_absence

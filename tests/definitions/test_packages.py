@@ -16,7 +16,7 @@ from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.definitions import files
+from boto_waiters_plus.definitions import files as definition_files
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
 STATUS = "StreamDescription.StreamStatus"
@@ -58,7 +58,7 @@ def distribution(tmp_path_factory):
         contents = {
             **files,
             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-            f"{info}/entry_points.txt": f"[{files.GROUP}]\n{entry_points}\n",
+            f"{info}/entry_points.txt": f"[{definition_files.GROUP}]\n{entry_points}\n",
         }
         for path, text in contents.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -86,11 +86,11 @@ def installed(monkeypatch):
     def put(*folders):
         for folder in folders:
             monkeypatch.syspath_prepend(str(folder))
-        files.installed_definitions.cache_clear()
+        definition_files.installed_definitions.cache_clear()
 
     yield put
     monkeypatch.undo()
-    files.installed_definitions.cache_clear()
+    definition_files.installed_definitions.cache_clear()
     for name in [name for name in sys.modules if name.startswith(("team_", "bad_"))]:
         del sys.modules[name]
     importlib.invalidate_caches()

@@ -47,7 +47,7 @@ from faults.server import (
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.call_budget import CallEnded
+from boto_waiters_plus.calls.budget import CallEnded
 
 SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
 MODES = ("legacy", "standard", "adaptive")

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DisconnectionError
 
-from ...calls.watchdog import monotonic, watchdog
+from ...calls.watch import monotonic, watchdog
 from ...options import CancelEvent
 
 TRANSACTION_LIMIT: Final = 10.0

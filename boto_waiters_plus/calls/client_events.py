@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
+from botocore.model import OperationModel
 
-from .awaited_budget import awaited_budget
-from .call_budget import current_budget
-from .callers_errors import callers_error
-from .per_client import PerClient
+from .budget import AwaitedBudget, CallBudget, awaited_budget, current_budget
+from .clients import PerClient
+from .errors import callers_error
 from .private_names import default_attempts, is_retryable, non_throttling_scale
+from .watch import monotonic
+
+# --- notes in the budget of a call when its answer has arrived: what is left to do is to parse it
+
+
+def note_arrivals(client: Any) -> None:
+    """Let the client note the arrival of answers; botocore before 1.36 emits no event for it."""
+    _arrival_handlers.of(client)
+
+
+def _register_arrivals(client: Any) -> None:
+    service = client.meta.service_model.service_id.hyphenize()
+    for event, handler in (("before-send", _sent), ("before-parse", _arrived)):
+        client.meta.events.register_first(
+            f"{event}.{service}", handler, unique_id=f"boto_waiters_plus-{event}"
+        )
+
+
+_arrival_handlers: Final = PerClient(_register_arrivals)
+
+
+def _budget() -> CallBudget | AwaitedBudget | None:
+    return current_budget() or awaited_budget.get()
+
+
+def _sent(**_: Any) -> None:
+    budget = _budget()
+    if budget is not None:
+        budget.arrived = math.inf
+
+
+def _arrived(operation_model: OperationModel, **_: Any) -> None:
+    budget = _budget()
+    # A stream is read later, by the caller.
+    if budget is not None and not (
+        operation_model.has_streaming_output or operation_model.has_event_stream_output
+    ):
+        budget.arrived = monotonic()
+
+
+# --- refuses a retry of the SDK whose delay may not fit into the time left for the call ----------
 
 LARGEST_STANDARD_DELAY: Final = 20.0
 """Seconds; the standard retry mode's cap on its own delay."""

@@ -21,11 +21,16 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Final, Literal, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
 from ..common.signal_handlers import is_of_handler
 from ..options import CancelEvent
-from .watchdog import LISTEN_AFTER, monotonic, watchdog
+from .watch import LISTEN_AFTER, listen, monotonic, watchdog
+
+if TYPE_CHECKING:
+    import asyncio
+
 
 T = TypeVar("T")
 
@@ -365,3 +370,107 @@ def run_within(budget: CallBudget, call: Callable[[], T]) -> T:
         watchdog.release(budget)
         if budget.reason is not None:
             budget.close_shut_connection()
+
+
+# --- what one awaited call may use: its time and its cancel event --------------------------------
+
+
+class AwaitedBudget:
+    """The time and the cancellation of one awaited call.
+
+    Args:
+        seconds: until the deadline; None: no deadline.
+    """
+
+    over_because = None
+    """Nothing here ends the call: its task does."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.deadline = math.inf if seconds is None else monotonic() + seconds
+        self.ended = False
+        self.arrived = math.inf
+        """When the answer had arrived in full; infinity: it has not."""
+        self.refused_retry: Exception | None = None
+        """The error that was raised in place of a retry that would not fit."""
+        self.handled = sys.exc_info()[1]
+        """The error that is being handled when the call begins."""
+
+    @property
+    def left(self) -> float:
+        """The time left, in seconds."""
+        return self.deadline - monotonic()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer has arrived in time; what the call still does is to parse it."""
+        return self.arrived <= self.deadline and self.arrived < math.inf
+
+    def listen(self, event: CancelEvent, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
+        """Return a future that is done when the event is set."""
+        self._loop = loop
+        self.context: contextvars.Context | None = contextvars.copy_context()
+        self._cancelled: asyncio.Future[None] = loop.create_future()
+        listen(event, self)
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Cancel from the thread of a cancel listener."""
+        # The loop may be closed by now, and the call over with it.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._set_cancelled)
+
+    def _set_cancelled(self) -> None:
+        if not self._cancelled.done():
+            self._cancelled.set_result(None)
+
+
+awaited_budget: Final[ContextVar[AwaitedBudget | None]] = ContextVar(
+    "boto_waiters_plus_awaited_call", default=None
+)
+"""The budget of the call that the current task awaits."""
+
+
+# --- what a call gives, and the protocols of calls that block and calls that are awaited ---------
+
+Ended = Literal["deadline", "cancelled", "retry refused"]
+"""Why a call was ended before the operation answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one call gave: a response, an error, or neither because it was ended."""
+
+    response: Any = None
+    error: Exception | None = None
+    ended: Ended | None = None
+    """With `"retry refused"` the `error` is the one that the SDK would have retried."""
+    made: bool = True
+    """False: the time was used up before the call could be made."""
+    arrived: float = math.inf
+    """When the answer had arrived in full, in time; infinity: it has not, or that is not known."""
+
+    @property
+    def age(self) -> float:
+        """The seconds since the answer arrived, as far as that is known."""
+        return 0.0 if self.arrived == math.inf else monotonic() - self.arrived
+
+
+class Call(Protocol):
+    """A call that blocks."""
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make the call, in at most `time_left` seconds (None: no limit).
+
+        An error is a reply if the operation answered with it. Others (bad parameters, a bug in a
+        user's hook) are raised. With 0 seconds or less no call is made. A reply that time
+        or a cancel event ended is given to no judge.
+        """
+        ...
+
+
+class AsyncCall(Protocol):
+    """A call that is awaited."""
+
+    async def make(self, time_left: float | None) -> Reply:
+        """Make the call; see `Call.make`."""
+        ...
