@@ -21,7 +21,7 @@ from typing import Final
 from ..calls.budget import Reply
 from ..calls.clock import SIGNAL_SLICE
 from ..options import CancelEvent
-from ..wait.attempt import Attempt, SharedAttempts
+from ..wait.facts import Attempt, SharedAttempts
 from .call_executor import RunClock
 from .call_queue import CallQueue
 from .schedule_events import ScheduleEvents

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from ..calls.clock import SIGNAL_SLICE
 from ..options import CancelEvent, WakeSignal
-from ..wait.pauses import subscribe, unsubscribe
+from ..wait.drivers import subscribe, unsubscribe
 from .tasks import Task, TaskStage
 
 FEW_EVENTS: Final = 8

@@ -26,7 +26,7 @@ from ..engine.screen_plan import ScreenBalance, ScreenPlan
 from ..options import CancelEvent
 from ..service.bound_waiter import BoundWaiter
 from ..service.errors import ErrorFacts, error_facts
-from ..wait.attempt import Attempt, SharedAttempts
+from ..wait.facts import Attempt, SharedAttempts
 from ..wait.wait_run import WaitRun
 
 logger = logging.getLogger("boto_waiters_plus")

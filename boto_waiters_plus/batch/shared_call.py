@@ -21,7 +21,7 @@ from ..options import CancelEvent
 from ..service.client_request import ClientRequest
 from ..service.errors import error_facts
 from ..service.response_split import has_no_items, shares_of
-from ..wait.attempt import Judge, SharedAttempts
+from ..wait.facts import Judge, SharedAttempts
 
 OF_THE_CALLER = frozenset({
     "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ..calls.budget import Reply
 from ..engine.machine import Cancelled, Decision, Pause, Poll, Woken
 from ..outcome import WaiterOutcome
-from ..wait.attempt import Attempt
+from ..wait.facts import Attempt
 from .call_queue import CallQueue, Entry
 from .tasks import CallGroup, Group, Task, TaskStage
 

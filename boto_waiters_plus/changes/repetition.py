@@ -24,9 +24,8 @@ from ..service.errors import error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
 from ..service.tokens import shape_id_of
-from ..wait.aio import drive_async
-from ..wait.attempt import Attempt
-from ..wait.sync import drive
+from ..wait.drivers import drive, drive_async
+from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .call_errors import (

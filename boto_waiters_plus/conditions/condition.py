@@ -18,8 +18,7 @@ from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
 from ..settings import PROCESS_LEVEL, Observer
-from ..wait.aio import drive_async
-from ..wait.sync import drive
+from ..wait.drivers import drive, drive_async
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .calls import AsyncCallableCall, CallableCall

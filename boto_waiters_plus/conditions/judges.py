@@ -17,7 +17,7 @@ from ..engine.model import WaiterDefinition
 from ..engine.redaction import may_show
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts
-from ..wait.attempt import Attempt, message_of
+from ..wait.facts import Attempt, message_of
 from .cases import Case
 from .patterns import in_words
 

@@ -16,9 +16,8 @@ from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
-from ..wait.aio import drive_async
+from ..wait.drivers import drive, drive_async
 from ..wait.observers import with_history
-from ..wait.sync import drive
 from ..wait.wait_run import WaitRun
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
 from .judges import ValueJudge

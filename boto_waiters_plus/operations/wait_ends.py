@@ -20,7 +20,7 @@ from ..history import MOST_TIMES
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
-from ..wait.learned_policy import with_times
+from ..wait.observers import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
 from .begun_rows import begun_of, owing, unknown, with_stop_kept
 from .error_codes import OperationError, UnableError, problem, unreadable

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..engine.machine import Facts
     from ..engine.matching import Matching
     from ..engine.model import WaitDescription
-    from ..wait.attempt import FoundReason, ReasonFinder
+    from ..wait.facts import FoundReason, ReasonFinder
     from .data_model import DataModel
     from .labels import ResourceLabel
     from .reasons import Compared

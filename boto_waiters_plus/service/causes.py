@@ -15,7 +15,7 @@ from ..calls.budget import Reply
 from ..definitions.explains_trait import Explanation, shipped_explanations, with_values
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import cut, is_signed_url
-from ..wait.wait_log import logger
+from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
 

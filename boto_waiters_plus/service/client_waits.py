@@ -18,9 +18,9 @@ from ..options import (
 )
 from ..outcome import WaiterOutcome
 from ..settings import Settings
+from ..wait.drivers import drive
 from ..wait.observers import with_history
 from ..wait.refused_part import RefusedPart
-from ..wait.sync import drive
 from ..wait.wait_run import WaitRun
 from .bound_waiter import BoundWaiter
 from .client_request import ClientRequest
@@ -75,7 +75,7 @@ async def wait_on_async(
     call: Mapping[str, Any] | None = None,
 ) -> WaiterOutcome[Any]:
     """`wait_on` as part of a task: aiobotocore clients are awaited, others called in threads."""
-    from ..wait.aio import drive_async  # noqa: PLC0415 - no blocking wait needs it
+    from ..wait.drivers import drive_async  # noqa: PLC0415 - no blocking wait needs it
 
     run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at, call)
     cancel = options.cancel_event

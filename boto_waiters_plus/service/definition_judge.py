@@ -11,7 +11,7 @@ from ..calls.budget import Reply
 from ..engine.acceptors import AcceptorState
 from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
-from ..wait.attempt import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
+from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
 from .response_split import AcceptorOf, ById

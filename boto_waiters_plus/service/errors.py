@@ -24,7 +24,7 @@ from ..calls.errors import OnTheWay, errors_inside, is_passing, on_the_way
 from ..calls.private_names import is_retryable
 from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets
-from ..wait.attempt import Attempt
+from ..wait.facts import Attempt
 from .sensitive_members import is_sensitive
 
 CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)

@@ -20,7 +20,7 @@ from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut, is_signed_url, may_show
-from ..wait.attempt import FoundReason
+from ..wait.facts import FoundReason
 from .data_model import DataModel
 from .errors import says_not_found
 from .sensitive_members import is_sensitive

@@ -16,7 +16,7 @@ from botocore.model import OperationModel
 
 from ..definitions.coalescing_trait import Coalescing, Items, shipped_coalescing
 from ..definitions.smithy import aws_namespace
-from ..wait.attempt import IsMeant, ItemsById, UnfinishedIds
+from ..wait.facts import IsMeant, ItemsById, UnfinishedIds
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
 

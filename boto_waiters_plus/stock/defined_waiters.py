@@ -21,7 +21,7 @@ from ..calls.budget import Reply
 from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.acceptors import Acceptor, OutputMatcher
 from ..service.bound_waiter import BoundWaiter
-from ..wait.attempt import Attempt, Judge
+from ..wait.facts import Attempt, Judge
 from .waiter_config import UnchosenConfig, mark_as_unchosen
 
 _BOUND_WAITER = "_boto_waiters_plus_definition"

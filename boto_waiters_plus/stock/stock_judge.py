@@ -27,7 +27,7 @@ from ..service.labels import ResourceLabel
 from ..service.reasons import Compared, find_reason, indexes_of_missing
 from ..service.response_split import AcceptorOf, ById, coalescing_of
 from ..service.state_member import state_path
-from ..wait.attempt import Attempt, FoundReason
+from ..wait.facts import Attempt, FoundReason
 
 # Any other state is a retry, as in botocore's loop.
 _STATES = {state.value: state for state in AcceptorState}

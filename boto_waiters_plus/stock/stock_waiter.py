@@ -33,10 +33,9 @@ from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
 from ..service.tokens import with_marked_tokens
 from ..settings import Settings
-from ..wait.aio import drive_async
-from ..wait.attempt import Judge
+from ..wait.drivers import drive, drive_async
+from ..wait.facts import Judge
 from ..wait.observers import with_history
-from ..wait.sync import drive
 from ..wait.wait_run import WaitRun
 from ..wait.wording import (
     details_after_botocores,

@@ -44,11 +44,18 @@ from ..exceptions import (
     WaiterTimeoutError,
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
-from .attempt import Attempt, Explainer, Judge, UnfinishedIds
+from .facts import (
+    NONE_UNFINISHED,
+    Attempt,
+    Explainer,
+    Judge,
+    RunFacts,
+    UnfinishedIds,
+    failing_on_both,
+    logger,
+)
 from .observers import Observer, Observers
 from .refused_part import RefusedPart
-from .run_facts import NONE_UNFINISHED, RunFacts, failing_on_both
-from .wait_log import logger
 
 # Not where a wait fails: the import would make the first one of a process late.
 from .wording import passed_error_in_words, reason_of
@@ -57,7 +64,7 @@ if TYPE_CHECKING:
     from ..common.warning import Caller
     from ..engine.path_interpreter import FailedExpression
     from ..engine.wait_event import EventKind
-    from .earlier_attempts import EarlierAttempts
+    from ..outcome import EarlierAttempts
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
@@ -211,7 +218,7 @@ class WaitRun(RunFacts):
         if self.attempt is not None:
             if self._earlier is None:
                 # No wait of one attempt needs it.
-                from .earlier_attempts import EarlierAttempts  # noqa: PLC0415
+                from ..outcome import EarlierAttempts  # noqa: PLC0415
 
                 self._earlier = EarlierAttempts(self._number)
             seen = self.attempt.error_code or state_text(self.attempt.observed, self.attempt.state)

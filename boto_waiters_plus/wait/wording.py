@@ -13,8 +13,7 @@ from typing import Final
 from ..common.short_labels import short_arns
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, Succeeded, TimedOut
 from ..engine.redaction import cut, listed, shown
-from .attempt import Attempt
-from .run_facts import RunFacts
+from .facts import Attempt, RunFacts
 
 _DENIED: Final = ("AccessDeniedException", "AccessDenied")
 

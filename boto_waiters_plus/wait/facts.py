@@ -1,0 +1,298 @@
+"""What a judge makes of a reply: an attempt, with the facts that the machine needs."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+
+from ..calls.budget import Reply
+from ..engine.machine import Facts, Machine, Policy
+from ..engine.model import WaitDescription
+from ..engine.path_interpreter import FailedExpression
+from ..engine.redaction import may_show
+
+if TYPE_CHECKING:
+    from ..engine.wait_event import WaitEvent
+
+
+class Judge(Protocol):
+    """Tells what a reply means for the wait; pure, outside the bounded part of the call."""
+
+    def judge(self, reply: Reply) -> Attempt:
+        """Return the attempt that ended in this response or error."""
+        ...
+
+
+class CauseSearch(Protocol):
+    """Further reads about a failure, made one by one by the call of the wait."""
+
+    cause: str | None
+    """What they have told so far."""
+    is_over_budget: bool
+    """Whether a read was left out because other waits have made as many as there may be."""
+
+    def has_more_after(self, reply: Reply | None) -> bool:
+        """Take the reply to a read (None: there was none yet); return whether one follows."""
+        ...
+
+
+class Explainer(Protocol):
+    """Knows the reads that may tell why a wait failed."""
+
+    def search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        """Begin a search: calls of the wait are its reads from now on.
+
+        Args:
+            response: the one in the failure state.
+            elapsed: seconds since the start of the wait.
+
+        Returns:
+            The search; None: there is nothing to read.
+        """
+        ...
+
+
+IsMeant = Callable[[int | None], bool]
+"""Is given the index of the acceptor that matches the items of one identifier; None: none does."""
+
+
+class ItemsById(Mapping[str, Any]):
+    """The items of a response by the identifiers of the request."""
+
+    @abstractmethod
+    def ids_where(self, is_meant: IsMeant) -> UnfinishedIds:
+        """Return the identifiers whose own items are meant, and those without any."""
+
+
+class UnfinishedIds(NamedTuple):
+    """The identifiers that failed, or had not reached the state."""
+
+    ids: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Those among them that the response does not mention."""
+    asked: tuple[str, ...] = ()
+    """All identifiers that the wait asked for."""
+    pending: tuple[str, ...] = ()
+    """Those that had neither failed nor reached the state when others failed."""
+
+
+class FoundReason(NamedTuple):
+    """The service's reason for a state, as a response has it."""
+
+    text: str | None = None
+    hidden: str | None = None
+    """Where a reason is that may not be shown, in words: in the error."""
+    hidden_elsewhere: str | None = None
+    """The same, without the error at hand."""
+
+
+ReasonFinder = Callable[[Mapping[str, Any]], FoundReason]
+"""Finds the service's reason in a response."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One call and its verdict; responses and exceptions stay on this side of the engine."""
+
+    facts: Facts
+    response: Any = None
+    exception: Exception | None = None
+    observed: Any = None
+    """The value of the acceptor's path, or the state seen; None if the model calls it sensitive."""
+    state: str | None = None
+    """The state seen, in words that are safe to show, where `observed` does not tell it."""
+    error: str | None = None
+    """The error in a few words that are safe to show: its code, or its class and what is behind
+    it; of another call with its name."""
+    error_code: str | None = None
+    """The wire code of the error, or the name of its class; of another call with its name."""
+    other_call: str | None = None
+    """The operation whose call ended in the error, if it is not the one of the wait."""
+    service_message: str | None = None
+    """The service's message: of an error its own, of a response what `message` gave."""
+    find_reason: ReasonFinder | None = None
+    """Finds the service's reason where there is no message; called if the wait ends here."""
+    find_unmet: Callable[[], str | None] | None = None
+    """Returns what was asked for and is not there, in words; called if the wait times out here."""
+    hidden_reason: str | None = None
+    hidden_elsewhere: str | None = None
+    """Where the reason is in the response, in words, if the model marks it as sensitive."""
+    last_response: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[FailedExpression, ...] = ()
+    """Expressions that could not be evaluated."""
+    coalesced: bool = False
+    """The call was shared with other waits."""
+    by_id: ItemsById | None = None
+    """The items of the response by the identifiers of the request, where it has some."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SharedAttempts:
+    """The attempts of several waits that shared one call."""
+
+    attempts: tuple[Attempt | None, ...] = ()
+    """One for each wait, in order; empty if there is an `instead`. None: the wait needs a call of
+    its own."""
+    omitted: frozenset[int] = frozenset()
+    """The places of the waits whose identifiers the response does not mention."""
+    instead: Literal["halve", "disband", "continue"] | None = None
+    """`"halve"`: the error may be about one of the identifiers. `"disband"`: the response cannot
+    be split. `"continue"`: another call tells the rest."""
+    was_throttled: bool = False
+    """Whether the service throttled a call that there are no attempts of."""
+
+    @property
+    def throttled(self) -> bool:
+        """Whether the service throttled the call."""
+        made = filter(None, self.attempts)
+        return self.was_throttled or any(attempt.facts.throttled for attempt in made)
+
+
+def message_of(value: Any) -> str | None:
+    """Return the text that a `message` expression gave; of a list its first item.
+
+    None: there is none, or it may not be shown.
+    """
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value if isinstance(value, str) and may_show(value) else None
+
+
+# --- what a wait writes to the log; it is fed by the same events as the caller's handlers --------
+
+logger = logging.getLogger("boto_waiters_plus")
+
+LONGEST_SILENCE: Final = 60
+"""Seconds after which a line is written although the state has not changed."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class WaitLog:
+    """The lines of one wait.
+
+    INFO has the start of a wait that needs a second attempt, each change of the state seen, a line
+    a minute without a change, and the end; DEBUG has every attempt.
+    """
+
+    _state: str | None = None
+    _transient_error: str | None = None
+    """Of the attempts since the last answer."""
+    _written_at: float | None = None
+    """Seconds since the start of the wait; None: no line has been written."""
+
+    def write(self, event: WaitEvent) -> None:
+        """Write what is to be written about an event."""
+        match event.kind:
+            case "start":
+                return
+            case "attempt":
+                self._attempted(event)
+            case "success":
+                seen = f": {_seen(event)}" if _seen(event) else ""
+                logger.info("%s succeeded%s%s", _who(event), seen, _when(event))
+            case _:
+                ended = f"was ended by {event.error}" if event.error else "was cancelled"
+                logger.info("%s", event.message or f"{_who(event)} {ended}{_when(event)}")
+
+    def _attempted(self, event: WaitEvent) -> None:
+        delay = "" if event.next_delay is None else f", next attempt in {event.next_delay:.1f} s"
+        if event.transient:
+            is_news = event.next_delay is not None and event.error != self._transient_error
+            level = logging.INFO if is_news else logging.DEBUG
+            text = "%s had a transient error: %s%s%s"
+            logger.log(level, text, _who(event), event.error, _when(event), delay)
+            self._transient_error = event.error
+            return
+        self._transient_error = None
+        state = _seen(event) or "no state"
+        # The end of the wait says the same.
+        if event.next_delay is not None and self._is_news(event, state):
+            verb = "is waiting" if self._written_at is None else "is still waiting"
+            if self._written_at is not None and state != self._state:
+                verb = "has changed"
+            logger.info("%s %s: %s%s", _who(event), verb, state, _when(event))
+            self._state, self._written_at = state, event.elapsed
+        logger.debug("%s saw: %s%s%s", _who(event), state, _when(event), delay)
+
+    def _is_news(self, event: WaitEvent, state: str) -> bool:
+        written_at = self._written_at
+        if written_at is None or state != self._state:
+            return True
+        return event.elapsed - written_at >= LONGEST_SILENCE
+
+
+def _who(event: WaitEvent) -> str:
+    return f"Waiter {event.waiter} for {event.label}" if event.label else f"Waiter {event.waiter}"
+
+
+def _seen(event: WaitEvent) -> str | None:
+    return event.state or (event.error if event.kind == "attempt" else None)
+
+
+def _when(event: WaitEvent) -> str:
+    return f" (attempt {event.attempt}, {event.elapsed:.1f} s)"
+
+
+# --- what is known of a wait while it runs: what its log, its observers and its words tell of it
+
+NONE_UNFINISHED: Final = UnfinishedIds()
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class RunFacts:
+    """What is known of a wait while it runs."""
+
+    description: WaitDescription
+    """What the wait is for."""
+    policy: Policy
+    """Delays and limits."""
+    _: KW_ONLY
+    label: object = ""
+    """The resource: a text, or what `str` makes the text of when it is needed."""
+    show_parameters: bool = True
+    """Whether messages may name identifiers of the request."""
+    wait_id: int = field(init=False, default=0)
+    """A number that no other wait of the process has; 0: nothing was told of the wait."""
+    log: WaitLog | None = field(init=False, default=None)
+    """The lines of the wait; None: none was written."""
+    attempt: Attempt | None = field(init=False, default=None)
+    """The last one."""
+    answer: Attempt | None = field(init=False, default=None)
+    """The last one that was no transient error."""
+    last_transient_error: str = field(init=False, default="")
+    """The last transient error in words; empty if this process has seen none."""
+    failing: tuple[FailedExpression, ...] | None = field(init=False, default=None)
+    """The expressions that failed on every response; None: there was no response."""
+    unanswered_since: float | None = field(init=False, default=None)
+    """Seconds from the start to the call that was ended without an answer."""
+    unfinished: UnfinishedIds = field(init=False, default=NONE_UNFINISHED)
+    """The identifiers that failed, or had not reached the state when the wait ended."""
+    search: CauseSearch | None = field(init=False, default=None)
+    """The search for the cause of a failure, in which the calls of the wait are reads."""
+    _machine: Machine = field(init=False)
+
+    @property
+    def attempts(self) -> int:
+        """Calls made."""
+        return self._machine.state.attempts
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return self._machine.state.elapsed
+
+    @property
+    def transient_errors(self) -> int:
+        """Attempts that ended in a transient error and did not end the wait."""
+        return self._machine.state.transient_errors
+
+
+def failing_on_both(
+    before: tuple[FailedExpression, ...] | None, now: Sequence[FailedExpression]
+) -> tuple[FailedExpression, ...]:
+    """Return the expressions that failed before (None: there was no response) and now."""
+    paths = {each.path for each in now}
+    return tuple(each for each in (now if before is None else before) if each.path in paths)
