@@ -35,12 +35,12 @@ from boto_waiters_plus.check.samples import sample
 from boto_waiters_plus.check.shapes import OperationShapes, members_of
 from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
-from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.definitions.words import is_underway, means_gone, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
+from boto_waiters_plus.service.sharing import shipped_coalescing
 
 _PAGE_SIZE = re.compile(r"max_?(results|records|items)|page_?size|limit", re.IGNORECASE)
 _TAGS = re.compile(r"<[^>]+>")

@@ -17,7 +17,7 @@ from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureSh
 
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
-from boto_waiters_plus.service.definition_places import default_loader
+from boto_waiters_plus.service.places import default_loader
 from boto_waiters_plus.service.reasons import quoted_reasons
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 

@@ -16,9 +16,9 @@ from boto_waiters_plus.definitions.changes import (
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.explains_trait import EXPLAINS
 from boto_waiters_plus.definitions.shipped import read_shipped
 from boto_waiters_plus.definitions.smithy import aws_namespace
+from boto_waiters_plus.service.causes import EXPLAINS
 from boto_waiters_plus.service.tokens import token_member
 
 _TAG = re.compile(r"<[^>]+>")

@@ -29,7 +29,7 @@ from boto_waiters_plus.check.installed import botocores_definitions
 from boto_waiters_plus.definitions.shipped import from_groups, shipped_definitions
 from boto_waiters_plus.definitions.words import LEADS, READS, words_of
 from boto_waiters_plus.engine.model import WaiterDefinition
-from boto_waiters_plus.service.pollable import known_against, reason_not_to_poll
+from boto_waiters_plus.service.on_the_spot import known_against, reason_not_to_poll
 
 FILE = Path(__file__).resolve().parents[1] / "data/pollable.json"
 

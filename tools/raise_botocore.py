@@ -75,7 +75,7 @@ from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.definitions import shipped
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import GENERATED
-from boto_waiters_plus.service.installed_botocore import botocore_is_older
+from boto_waiters_plus.service.places import botocore_is_older
 
 REFERENCE: Final = ROOT.parent / "shared/reference/observed-states.json"
 """What was seen of AWS, which is not part of the project."""

@@ -44,13 +44,13 @@ from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.check.installed import botocores_definitions
 from boto_waiters_plus.definitions import changes, shipped
 from boto_waiters_plus.definitions.changes import TOKEN_LIFETIME
-from boto_waiters_plus.definitions.explains_trait import EXPLAINS
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE, aws_namespace
 from boto_waiters_plus.definitions.words import documented_states
 from boto_waiters_plus.engine.acceptors import OutputMatcher, PathComparator
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
+from boto_waiters_plus.service.causes import EXPLAINS
 from boto_waiters_plus.service.new_states import comparisons_of, mentions, new_states
 from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
 from boto_waiters_plus.service.state_member import is_plain

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.definitions.screen_trait import shipped_screens
 from boto_waiters_plus.definitions.shipped import shipped_definitions
-from boto_waiters_plus.service.screens import reads_only
+from boto_waiters_plus.service.screens import reads_only, shipped_screens
 
 INTRODUCTION = """\
 # Screens by operation

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, Final
 
 from ..calls.clock import current_time
-from ..definitions.coalescing_trait import Coalescing
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions
-from ..service.response_split import asked_ids
+from ..service.sharing import Coalescing, asked_ids
 from .screen_call import ScreenCall, Screening, screen_of
 from .shared_call import SharedCall
 from .tasks import Group, ScreenedGroup, Task

@@ -19,9 +19,9 @@ from ..deadlines import deadline
 from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
-from ..service.client_request import ClientRequest
+from ..service.client_waits import ClientRequest
 from ..service.clients import waiters_of
-from ..service.definition_judge import DefinitionJudge
+from ..service.judge import DefinitionJudge
 from ..settings import PROCESS_LEVEL, Settings
 from ..wait.observers import Observer, with_history
 from ..wait.refused_part import RefusedPart

@@ -18,7 +18,6 @@ from ..calls.client_call import call_for
 from ..calls.clients import PerClient
 from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
-from ..definitions.screen_trait import Screen, with_value_at
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts
 from ..engine.matching import Match
@@ -26,6 +25,7 @@ from ..engine.screen_plan import ScreenBalance, ScreenPlan
 from ..options import CancelEvent
 from ..service.bound_waiter import BoundWaiter
 from ..service.errors import ErrorFacts, error_facts
+from ..service.screens import Screen, with_value_at
 from ..wait.facts import Attempt, SharedAttempts
 from ..wait.wait_run import WaitRun
 

@@ -16,11 +16,10 @@ from botocore.model import OperationModel
 from ..calls.budget import Reply
 from ..calls.client_call import call_for
 from ..calls.errors import on_the_way
-from ..definitions.coalescing_trait import Coalescing
 from ..options import CancelEvent
-from ..service.client_request import ClientRequest
+from ..service.client_waits import ClientRequest
 from ..service.errors import error_facts
-from ..service.response_split import has_no_items, shares_of
+from ..service.sharing import Coalescing, has_no_items, shares_of
 from ..wait.facts import Judge, SharedAttempts
 
 OF_THE_CALLER = frozenset({

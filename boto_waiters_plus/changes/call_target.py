@@ -12,8 +12,8 @@ from botocore.model import OperationModel
 
 from ..calls.clients import operation_of
 from ..common.arguments import text, unknown
+from ..service.on_the_spot import only_reads
 from ..service.parameters import copied
-from ..service.pollable import only_reads
 from ..service.tokens import TokenMember, new_token, token_member
 
 OWN_KEYWORDS = (

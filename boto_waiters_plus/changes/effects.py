@@ -22,9 +22,7 @@ from ..definitions.changes import (
     shipped_effects,
     shipped_refused_items,
 )
-from ..definitions.coalescing_trait import Coalescing
 from ..definitions.near_waiters import did_you_mean
-from ..definitions.screen_trait import Screen
 from ..engine.acceptors import AcceptorState
 from ..engine.computed_once import computed_once
 from ..engine.model import WaitDescription, WaiterDefinition
@@ -35,7 +33,9 @@ from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
+from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
+from ..service.sharing import Coalescing
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings

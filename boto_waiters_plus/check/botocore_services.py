@@ -16,7 +16,7 @@ from botocore.model import ServiceModel
 
 from ..definitions.smithy import AWS_NAMESPACE, aws_namespace, service_key
 from ..definitions.words import resource_of
-from ..service.definition_places import default_loader
+from ..service.places import default_loader
 from .shapes import ModelledError, OperationShapes
 
 _SERVICE_ID = re.compile(r'"serviceId"\s*:\s*"([^"]+)"')

@@ -20,9 +20,8 @@ from ..definitions.shipped import shipped_definitions
 from ..definitions.smithy import aws_namespace
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..service.definition_places import botocores_loader
-from ..service.installed_botocore import botocore_is_newer
 from ..service.new_states import comparisons_of, mentions, new_failures, new_states
+from ..service.places import botocore_is_newer, botocores_loader
 from ..service.service_waiters import generated_definitions
 from ..service.tokens import shape_id_of
 from .botocore_services import BotocoreService

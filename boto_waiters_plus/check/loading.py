@@ -18,7 +18,7 @@ from ..definitions.files import files_below, load_definitions
 from ..definitions.parsing import as_mapping
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from ..service.snake_names import operation_name
+from ..service.places import operation_name
 from .botocore_services import BotocoreService, service_by_any_name, service_by_name
 from .documents import Document, Target, read_document
 from .events import Location, Severity, ValidationEvent

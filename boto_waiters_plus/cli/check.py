@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
 
     from ..check.installed import check_installed  # noqa: PLC0415
-    from ..service.installed_botocore import botocore_is_older  # noqa: PLC0415
+    from ..service.places import botocore_is_older  # noqa: PLC0415
     from ..validation import check  # noqa: PLC0415
     from .annotations import github_line, sarif  # noqa: PLC0415
 

@@ -24,8 +24,8 @@ from ..engine.acceptors import (
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
-from ..service.definition_places import default_loader
-from ..service.pollable import reason_not_to_poll
+from ..service.on_the_spot import reason_not_to_poll
+from ..service.places import default_loader
 from ..service.state_member import state_members
 from .loop_effects import ANSWERED, Effect
 from .polling_loops import PollingLoop, ReadCall

@@ -20,7 +20,7 @@ from ..definitions.near_waiters import did_you_mean
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..definitions.smithy import service_key
 from ..engine.model import WaiterDefinition
-from ..service.definition_places import default_loader
+from ..service.places import default_loader
 from ..service.service_waiters import ServiceWaiters
 from .completion import complete_with
 from .exit_codes import UsageError

@@ -20,8 +20,8 @@ from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import printable
-from ..service.definition_places import default_loader
-from ..service.pollable import only_reads
+from ..service.on_the_spot import only_reads
+from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
 from .service_lookup import (
     UnknownNameError,

@@ -21,8 +21,7 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from ..service.bound_waiter import BoundWaiter
 from ..service.labels import told_apart
-from ..service.made_waiter import made_waiter
-from ..service.pollable import only_reads
+from ..service.on_the_spot import made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.state_member import state_members
 from .client_options import client_of, service_model, session_of

@@ -167,7 +167,7 @@ def refuse_taken_names(
     """
     # Only where definitions are given.
     from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - see above
-    from ..service.definition_places import applies_to  # noqa: PLC0415 - see above
+    from ..service.places import applies_to  # noqa: PLC0415 - see above
 
     for each in settings.definitions:
         name = METHOD_PREFIX + xform_name(each.name)

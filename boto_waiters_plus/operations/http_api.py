@@ -28,7 +28,7 @@ from ..definitions.files import load_definitions
 from ..definitions.parsing import depth_of
 from ..engine.redaction import printable
 from ..option_checks import OPTION_NAMES
-from ..service.pollable import known_against, reason_not_to_poll
+from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .error_codes import OperationError, StoreError, problem
 from .operation import COLLECTION

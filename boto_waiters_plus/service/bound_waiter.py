@@ -18,11 +18,9 @@ from ..common.warning import warn
 from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
-from .installed_botocore import botocore_is_newer
+from .places import botocore_is_newer
 
 if TYPE_CHECKING:
-    from ..definitions.coalescing_trait import Coalescing
-    from ..definitions.screen_trait import Screen
     from ..engine.machine import Facts
     from ..engine.matching import Matching
     from ..engine.model import WaitDescription
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from .data_model import DataModel
     from .labels import ResourceLabel
     from .reasons import Compared
+    from .screens import Screen
+    from .sharing import Coalescing
 
 METHOD_PREFIX = "wait_until_"
 
@@ -172,7 +172,7 @@ class BoundWaiter:
     @computed_once
     def coalescing(self) -> Coalescing | None:
         """How a response is split by the identifiers of the request; None: it has none."""
-        from .response_split import coalescing_of  # noqa: PLC0415 - see the module
+        from .sharing import coalescing_of  # noqa: PLC0415 - see the module
 
         return coalescing_of(self.operation)
 

@@ -10,7 +10,7 @@ from botocore.model import ListShape, OperationModel, Shape, StringShape
 from ..common.short_labels import short_arns
 from ..engine.redaction import MAX_PARAMETERS, listed, parameter_text
 from ..options import WaitOptions
-from .response_split import coalescing_of
+from .sharing import coalescing_of
 
 _NAMING = ("Id", "id", "Identifier", "identifier", "Name", "name", "Arn", "arn", "ARN")
 

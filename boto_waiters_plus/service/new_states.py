@@ -10,7 +10,7 @@ from ..definitions.shipped import shipped_definitions, shipped_states
 from ..definitions.words import ENDINGS, means_absence, says_failure, state_words, words_of
 from ..engine.acceptors import InputOutputMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
-from .definition_places import botocores_own
+from .places import botocores_own
 from .reasons import Compared
 from .state_member import is_plain, is_text, shape_at, state_path
 

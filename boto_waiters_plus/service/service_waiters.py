@@ -36,9 +36,15 @@ from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .bound_waiter import BoundWaiter
-from .definition_places import DefinitionPlace, applies_to, botocores_own, places_of
-from .installed_botocore import botocore_is_newer
-from .snake_names import BySnakeName, letters
+from .places import (
+    BySnakeName,
+    DefinitionPlace,
+    applies_to,
+    botocore_is_newer,
+    botocores_own,
+    letters,
+    places_of,
+)
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -185,7 +185,7 @@ def _made(
     service: ServiceWaiters, operation: Any, until_state: Any, state_path: Any
 ) -> BoundWaiter:
     """Return the waiter for a state of what an operation describes."""
-    from .made_waiter import made_waiter  # noqa: PLC0415 - rarely needed
+    from .on_the_spot import made_waiter  # noqa: PLC0415 - rarely needed
 
     if not isinstance(operation, str):
         kind = type(operation).__name__

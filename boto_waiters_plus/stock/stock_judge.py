@@ -12,7 +12,6 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.private_names import model_of_config
-from ..definitions.coalescing_trait import Coalescing
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
@@ -22,10 +21,10 @@ from ..engine.redaction import counted, shown
 from ..engine.state_seen import Seen, StateReader
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
-from ..service.installed_botocore import botocore_is_newer
 from ..service.labels import ResourceLabel
+from ..service.places import botocore_is_newer
 from ..service.reasons import Compared, find_reason, indexes_of_missing
-from ..service.response_split import AcceptorOf, ById, coalescing_of
+from ..service.sharing import AcceptorOf, ById, Coalescing, coalescing_of
 from ..service.state_member import state_path
 from ..wait.facts import Attempt, FoundReason
 

@@ -27,8 +27,8 @@ from ..engine.redaction import printable
 from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
-from ..service.definition_judge import DefinitionJudge
 from ..service.errors import is_transient_error
+from ..service.judge import DefinitionJudge
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
 from ..service.tokens import with_marked_tokens

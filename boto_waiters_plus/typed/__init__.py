@@ -145,7 +145,7 @@ def _service_of(module: str) -> str | None:
     folders = () if botocore is None else botocore.submodule_search_locations or ()
     if any(Path(folder, "data", service).is_dir() for folder in folders):
         return service
-    from ..service.definition_places import default_loader  # noqa: PLC0415 - see above
+    from ..service.places import default_loader  # noqa: PLC0415 - see above
 
     known = default_loader().list_available_services("service-2")
     return service if service in known else None

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
-from boto_waiters_plus.service.response_split import coalescing_of, shares_of
+from boto_waiters_plus.service.sharing import coalescing_of, shares_of, shipped_coalescing
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/coalescing.json"

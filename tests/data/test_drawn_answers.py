@@ -21,7 +21,7 @@ from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_s
 from boto_waiters_plus.definitions.words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
-from boto_waiters_plus.service.definition_judge import DefinitionJudge
+from boto_waiters_plus.service.judge import DefinitionJudge
 
 DEEPEST = 8
 TEXT = "a text of no state"

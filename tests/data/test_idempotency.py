@@ -17,9 +17,9 @@ from boto_waiters_plus.definitions.changes import (
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.explains_trait import EXPLAINS, Explanation, with_values
+from boto_waiters_plus.service.causes import EXPLAINS, Explanation, with_values
 from boto_waiters_plus.service.data_model import DataModel
-from boto_waiters_plus.service.pollable import only_reads
+from boto_waiters_plus.service.on_the_spot import only_reads
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "tests/cases/idempotency-schema.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import pytest
 
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine.acceptors import AcceptorState, OutputMatcher
-from boto_waiters_plus.service.definition_places import default_loader
+from boto_waiters_plus.service.places import default_loader
 from boto_waiters_plus.service.reasons import (
     EXPECTED,
     expressions_of,

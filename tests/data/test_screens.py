@@ -10,12 +10,11 @@ from botocore.stub import Stubber
 from case_tables import tabled
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
-from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
-from boto_waiters_plus.definitions.screen_trait import shipped_screens, with_value_at
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
-from boto_waiters_plus.service.pollable import only_reads
-from boto_waiters_plus.service.screens import reads_only
+from boto_waiters_plus.service.on_the_spot import only_reads
+from boto_waiters_plus.service.screens import reads_only, shipped_screens, with_value_at
+from boto_waiters_plus.service.sharing import shipped_coalescing
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "data/screens.json"

@@ -14,7 +14,7 @@ from ..engine.path_interpreter import SpecEvaluation
 from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
 from .bound_waiter import BoundWaiter
 from .errors import error_facts
-from .response_split import AcceptorOf, ById
+from .sharing import AcceptorOf, ById
 
 
 class ItemsOfCall(ItemsById):

@@ -4,25 +4,92 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+import botocore
+from botocore import xform_name
 from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
 
 from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, parse_waiters
-from ..definitions.shipped import unread_shipped
+from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter, service_key
 from ..definitions.waiters2 import unread_waiters2
 from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .installed_botocore import botocore_is_older
-from .snake_names import BySnakeName
+
+# --- lookup by the names of methods: `DBInstanceAvailable` is `db_instance_available` ------------
+
+T = TypeVar("T")
+
+
+class BySnakeName(Generic[T]):
+    """Values by the snake name of their names.
+
+    `xform_name` takes 4 us a name, so that it is applied only to names with the same letters.
+
+    Args:
+        named: pairs of a name, in either form, and a value.
+    """
+
+    def __init__(self, named: Iterable[tuple[str, T]]) -> None:
+        self._by_letters: dict[str, list[tuple[str, T]]] = {}
+        for name, value in named:
+            self._by_letters.setdefault(letters(name), []).append((name, value))
+
+    def find(self, name: str) -> list[T]:
+        """Return the values whose names have the same snake name as this one."""
+        candidates = self._by_letters.get(letters(name), ())
+        snake_name = xform_name(name)
+        return [value for other, value in candidates if xform_name(other) == snake_name]
+
+    def alike(self, name: str) -> list[T]:
+        """Return the values whose names have the same letters, without regard to case."""
+        return [value for _, value in self._by_letters.get(letters(name), ())]
+
+
+def operation_name(name: str, known: Sequence[str]) -> str | None:
+    """Return the operation that a definition means; None if there is none.
+
+    botocore's waiters call the client's method of the name in snake case, so that `getThing` and
+    `get_thing` also mean `GetThing`.
+    """
+    if name in known:
+        return name
+    return next(iter(BySnakeName((other, other) for other in known).find(name)), None)
+
+
+def letters(name: str) -> str:
+    """Return a name in lower case and without underscores."""
+    return name.replace("_", "").lower()
+
+
+# --- whether the installed botocore is the one that the shipped definitions were written from
+
+
+def botocore_is_older() -> bool:
+    """Return whether the installed botocore may lack what a shipped definition needs."""
+    return _numbers(botocore.__version__) < _numbers(WRITTEN_FOR)
+
+
+def botocore_is_newer() -> bool:
+    """Return whether the installed botocore may have what no shipped definition knows."""
+    return _numbers(botocore.__version__) > _numbers(WRITTEN_FOR)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    # What comes behind, of a distributor for example, changes no model.
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+# --- the five places that the waiters of a service come from -------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 
