@@ -23,8 +23,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .batch.batch import Batch, BatchOptions, OnFailure, WaitT, has_failed, has_succeeded
-from .batch.failures import Result
+from .batch.batch import Batch, BatchOptions, OnFailure, Result, WaitT, has_failed, has_succeeded
 from .batch.wait import Wait
 from .options import Seconds
 from .outcome import WaiterOutcome

@@ -10,8 +10,8 @@ from typing import Final
 
 from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
+from .groups import Task
 from .schedule import DEFAULT_THREADS, Schedule
-from .tasks import Task
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.threads import CallersThread, ask_caller_in
 from ..calls.watch import monotonic
-from .client_slots import slots_of
-from .tasks import CallGroup, FinishedCall, Task, time_left
+from .groups import CallGroup, FinishedCall, Task, time_left
+from .limits import slots_of
 
 LONGEST_BLOCK: Final = 1.0
 """Seconds of one wait for a thread: where Ctrl-C does not end such a wait, it ends by itself."""

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from .service_limiter import ClientConnections, ServiceLimiter
-from .tasks import CallGroup, Group, Task
+from .groups import CallGroup, Group, Task
+from .limits import ClientConnections, ServiceLimiter
 
 Entry = Task | CallGroup | Group
 """What waits for one call."""

@@ -26,13 +26,10 @@ from ..settings import PROCESS_LEVEL, Settings
 from ..wait.observers import Observer, with_history
 from ..wait.refused_part import RefusedPart
 from ..wait.wait_run import RANDOM, WaitRun
-from .callable_wait import CallableWait
 from .callbacks import Callbacks
-from .client_slots import connections_kept
-from .grouping import ALONE, Grouping
-from .service_limiter import ClientConnections, ServiceLimiter
-from .tasks import Task
-from .wait import Wait
+from .groups import ALONE, Grouping, Task
+from .limits import ClientConnections, ServiceLimiter, connections_kept
+from .wait import CallableWait, Wait
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)

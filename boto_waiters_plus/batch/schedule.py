@@ -1,33 +1,328 @@
-"""Decides which of many waits are due and which of them may make a call.
+"""Steps the waits of a schedule: what is decided for each of them, and when it is due.
 
-A schedule is a heap of times and a queue for each client; it has no thread, and neither blocks
-nor awaits. The drivers (`scheduler`, `scheduler_async`, `background`) make the calls of a turn and
-wait: for a reply, or until the next turn is due. All waits are stepped in the thread of the
-driver, by `task_steps`.
-
-A call is made when there is room for it: at most `threads` calls at once, and what
-`service_limiter` allows for the service and for the client. After a throttle the delays of the
-client's waits that are running last twice as long, where the wait has time for that.
-
-The waits of one `groups.Group` share calls and a schedule.
+Nothing else writes to a `Task`.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 from ..calls.budget import Reply
 from ..calls.clock import SIGNAL_SLICE
+from ..engine.machine import Cancelled, Decision, Pause, Poll, Woken
 from ..options import CancelEvent
+from ..outcome import WaiterOutcome
 from ..wait.facts import Attempt, SharedAttempts
 from .call_executor import RunClock
-from .call_queue import CallQueue
+from .call_queue import CallQueue, Entry
+from .groups import CallGroup, FinishedCall, Group, Task, TaskStage, halves
 from .schedule_events import ScheduleEvents
 from .shared_call import may_be_about_one
-from .task_steps import TaskSteps
-from .tasks import CallGroup, FinishedCall, Task, TaskStage, halves
+
+EXPIRY_GRACE: Final = 0.001
+"""Seconds after a deadline in which an attempt that was due at the deadline may still begin."""
+
+PARSING_SLICE: Final = 0.05
+"""Seconds between two checks of a call that is past its deadline and still parses its answer."""
+
+FEWEST_TO_DROP: Final = 100
+"""Replaced times; for fewer it is not worth the search."""
+
+
+class TaskSteps:
+    """The next step of each wait: the end of its delay, its place in a queue, or its end.
+
+    Args:
+        queue: takes the waits that are due.
+
+    Attributes:
+        ended: waits that have ended, for the schedule to take.
+    """
+
+    def __init__(self, queue: CallQueue) -> None:
+        self._queue = queue
+        # When each wait is due: one time of each counts, that of `Task.due`.
+        self._times: list[tuple[float, int, Task]] = []
+        self._open = 0
+        self.ended: deque[Task] = deque()
+
+    def open(self, task: Task, index: int) -> None:
+        """Give a wait its place among those of the schedule."""
+        task.index = index
+        self._open += 1
+        if task.group is not None:
+            task.group.waits += 1
+        self._queue.add_wait(task.connections.service)
+
+    def begin(self, task: Task, now: float) -> None:
+        """Start a wait: its time begins now, whenever there is room for its first call."""
+        policy = task.run.policy
+        if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
+            task.until = now + policy.max_wait - task.run.elapsed
+        self.step(task, task.run.begin, now)
+
+    def next_time(self) -> float:
+        """Return when there is something to do before a call has ended; infinity: nothing."""
+        first = self._times[0][0] if self._times else math.inf
+        return min(first, self._queue.room_at)
+
+    def pass_time(self, now: float) -> None:
+        """Go on with waits whose delay has ended; end those whose deadline has passed."""
+        while self._times and self._times[0][0] <= now:
+            moment, _, task = heapq.heappop(self._times)
+            if task.due == moment and task.stage is TaskStage.DELAYED:
+                self._delay_ended(task, now)
+            elif task.due == moment:
+                self._expire_or_plan(task, now)
+
+    def wake(self, task: Task, now: float) -> None:
+        """End the delay of a wait early."""
+        if task.stage is TaskStage.DELAYED and not task.is_brought_forward:
+            task.was_woken = True
+            self.step(task, partial(task.run.step, Woken(early=True)), now)
+        elif task.stage is TaskStage.CALLING:
+            task.wake_pending = True
+        elif task.is_queued and task.group is not None and task.group.screens:
+            # The call that it is queued for may be a list that is read already, or behind.
+            task.wake_pending = True
+
+    def cancel(self, task: Task, now: float, cause: Exception | None = None) -> None:
+        """End a wait that has not ended; the reply to its call in flight is dropped."""
+        if task.stage is TaskStage.ENDED:
+            return
+        uncalled = task.stage is TaskStage.QUEUED and not task.call_made
+        self.step(task, partial(task.run.step, Cancelled(uncalled=uncalled)), now)
+        if cause is not None and isinstance(task.result, Exception):
+            task.result.__cause__ = cause
+
+    def take(self, entry: Entry, now: float) -> list[Task]:
+        """Return the waits that the next call is for; end those whose deadline has passed."""
+        taken = []
+        for task in entry.take():
+            if task.until + EXPIRY_GRACE < now:
+                self.expire(task, now)
+            else:
+                task.stage, task.has_turn = TaskStage.CALLING, False
+                taken.append(task)
+        if isinstance(entry, Group):
+            self.enqueue_group(entry)
+        return taken
+
+    def call_shared(self, tasks: Sequence[Task], sharers: CallGroup) -> None:
+        """Note that the call of these waits is made for all of them."""
+        for task in tasks:
+            task.sharers = sharers
+
+    def call_ended(self, tasks: Sequence[Task], reply: Reply | None) -> list[Task]:
+        """Note that a call has ended; return the waits that have not ended during it."""
+        live = []
+        for task in tasks:
+            task.call_made = task.call_made or reply is None or reply.made
+            task.sharers = None
+            if task.stage is TaskStage.CALLING:
+                live.append(task)
+        return live
+
+    def call_again(self, entries: Sequence[Task | CallGroup]) -> None:
+        """Continue an attempt in other calls, at once."""
+        for entry in reversed(entries):
+            for task in entry.tasks:
+                if task.stage is TaskStage.CALLING:
+                    task.stage = TaskStage.QUEUED
+            self._queue.put(entry, entry.connections, first=True)
+
+    def finish(
+        self,
+        task: Task,
+        reply: Reply | None,
+        attempt: Attempt | None,
+        error: Exception | None,
+        now: float,
+    ) -> None:
+        """Step a wait whose own call has ended; there is a reply or an error."""
+        if reply is None:
+            assert error is not None, "a call without a reply raised"
+            self.end(task, error)
+        elif attempt is None:
+            self.end_attempt(task, reply, now)
+        else:
+            screened = task.shared
+            if attempt.exception is None or not attempt.facts.transient:
+                task.shared = 0
+                task.is_alone = attempt.exception is not None
+            self.attempted(task, attempt, reply, now)
+            if screened and task.group is not None and task.stage is TaskStage.ENDED:
+                for each in task.group.own_call_ended(screened):
+                    self._queue.put(each, each.connections)
+
+    def shared(self, task: Task, attempt: Attempt, reply: Reply, now: float) -> None:
+        """Step a wait by its share of a call for several."""
+        task.shared += 1
+        self.attempted(task, attempt, reply, now)
+
+    def attempted(self, task: Task, attempt: Attempt, reply: Reply, now: float) -> None:
+        """Step a wait whose attempt has a verdict."""
+        self.step(task, partial(task.run.attempted, attempt, reply), now)
+        if attempt.exception is not None and not isinstance(task.result, Exception):
+            _forget_frames(attempt.exception)
+
+    def step(self, task: Task, decide: Callable[[], Decision], now: float) -> None:
+        """Do what the next decision on a wait asks for."""
+        if task.context is None:
+            self._step(task, decide, now)
+        else:
+            # A copy: a step may lead to another one.
+            task.context.copy().run(self._step, task, decide, now)
+
+    def _step(self, task: Task, decide: Callable[[], Decision], now: float) -> None:
+        try:
+            decision = decide()
+        # A bug in the caller's code, such as a delay_pace; it ends this wait only.
+        except Exception as error:
+            self.end(task, error)
+            return
+        match decision:
+            case Poll():
+                self._enqueue(task, decision, now)
+            case Pause(seconds, is_brought_forward):
+                task.is_brought_forward = is_brought_forward
+                self._delay(task, seconds, now)
+            case ending:
+                result: WaiterOutcome[Any] | Exception
+                try:
+                    result = task.run.conclude(ending)
+                except Exception as error:
+                    # Its traceback is the loop's own, and would keep all of it alive.
+                    result = error.with_traceback(None)
+                self.end(task, result)
+
+    def _delay(self, task: Task, seconds: float, now: float) -> None:
+        task.stage = TaskStage.DELAYED
+        task.delay = seconds
+        task.throttles_seen = task.connections.throttles
+        self._plan(task, now + seconds)
+        if task.group is not None:
+            task.group.plan(task, now)
+        if task.wake_pending:
+            task.wake_pending = False
+            self.wake(task, now)
+
+    def _delay_ended(self, task: Task, now: float) -> None:
+        group = task.group if not task.is_brought_forward else None
+        # An initial delay is the caller's; a throttle is no reason to change it.
+        if task.run.attempts and task.connections.throttles > task.throttles_seen:
+            task.throttles_seen = math.inf  # Once per delay.
+            # Not the last attempt: there is no time behind it.
+            if task.due + 2 * task.delay <= task.until:
+                self._plan(task, task.due + task.delay)
+                if group is not None:
+                    group.plan(task, now)
+                return
+        if group is not None:
+            if group.postpones(task, now):
+                self._plan(task, group.due)
+                return
+            group.begin_round(now)
+        task.was_woken = task.is_brought_forward
+        task.is_brought_forward = False
+        self.step(task, partial(task.run.step, Woken()), now)
+
+    def _plan(self, task: Task, due: float) -> None:
+        task.due = due
+        if due < math.inf:
+            heapq.heappush(self._times, (due, task.index, task))
+            self._drop_replaced()
+
+    def _drop_replaced(self) -> None:
+        """Drop times that another has replaced; a deadline may be days away."""
+        if len(self._times) > self._open + max(FEWEST_TO_DROP, self._open // 8):
+            self._times = [each for each in self._times if each[0] == each[-1].due]
+            heapq.heapify(self._times)
+
+    def _enqueue(self, task: Task, poll: Poll, now: float) -> None:
+        task.stage, task.call_made = TaskStage.QUEUED, False
+        if poll.time_left is not None:
+            task.until = now + poll.time_left
+        # The grace is added later: one more number for each of thousands of waits takes memory.
+        self._plan(task, task.until)
+        group = task.group
+        is_read = task.run.search is not None
+        if is_read or group is None or not group.shares(task, now):
+            # The attempt that is queued counts already.
+            if is_read or task.run.attempts > 1:
+                self._queue.put(task, task.connections)
+            else:
+                self._queue.put_new(task)
+            return
+        group.queued.append(task)
+        if not group.in_queue:
+            self.enqueue_group(group)
+
+    def enqueue_group(self, group: Group) -> None:
+        """Queue a group if any of its waits is queued."""
+        group.in_queue = group.is_queued
+        if group.in_queue:
+            self._queue.put(group, group.queued[0].connections)
+
+    def _expire_or_plan(self, task: Task, now: float) -> None:
+        if task.until + EXPIRY_GRACE > now:
+            self._plan(task, task.until + EXPIRY_GRACE)
+        elif task.stage is TaskStage.CALLING and (task.sharers or task).is_answered:
+            self._plan(task, now + PARSING_SLICE)
+        else:
+            self.expire(task, now)
+
+    def expire(self, task: Task, now: float) -> None:
+        """End a wait whose deadline passed in the queue, or during a call that did not end."""
+        is_calling = task.stage is TaskStage.CALLING
+        task.call_made = task.call_made or (is_calling and (task.sharers or task).has_turn)
+        self.end_attempt(task, Reply(ended="deadline"), now)
+
+    def end_attempt(self, task: Task, reply: Reply, now: float) -> None:
+        """Step a wait whose call ended before it was answered, or was not made at all."""
+        reply = replace(reply, made=task.call_made)
+        self.step(task, partial(task.run.replied, reply), now)
+
+    def end(self, task: Task, result: WaiterOutcome[Any] | Exception) -> None:
+        """Note the result of a wait."""
+        if isinstance(result, Exception):
+            task.run.interrupted(result)
+        task.stage, task.result, task.due = TaskStage.ENDED, result, math.inf
+        if task.group is not None:
+            task.group.waits -= 1
+        self._queue.remove_wait(task.connections.service)
+        self.ended.append(task)
+        self._open -= 1
+        self._drop_replaced()
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Drop the traceback of an error that ended no wait.
+
+    Its frames hold the request and the response, many times the memory of the rest of a wait.
+    """
+    while error is not None and error.__traceback__ is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
+# --- decides which of many waits are due and which of them may make a call -----------------------
+# A schedule is a heap of times and a queue for each client; it has no thread, and neither blocks
+# nor awaits. The drivers (`scheduler`, `scheduler_async`, `background`) make the calls of a turn
+# and wait: for a reply, or until the next turn is due. All waits are stepped in the thread of the
+# driver, by `task_steps`.
+#
+# A call is made when there is room for it: at most `threads` calls at once, and what
+# `service_limiter` allows for the service and for the client. After a throttle the delays of the
+# client's waits that are running last twice as long, where the wait has time for that.
+#
+# The waits of one `groups.Group` share calls and a schedule.
 
 DEFAULT_THREADS: Final = 32
 """Enough to hide the latency of a service; the CPU time of the calls bounds the rest."""

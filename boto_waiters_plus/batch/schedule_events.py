@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from ..calls.clock import SIGNAL_SLICE
 from ..options import CancelEvent, WakeSignal
 from ..wait.drivers import subscribe, unsubscribe
-from .tasks import Task, TaskStage
+from .groups import Task, TaskStage
 
 FEW_EVENTS: Final = 8
 """Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""

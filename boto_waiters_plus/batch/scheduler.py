@@ -14,8 +14,8 @@ from ..calls.threads import CallersThread, ask_caller_in
 from ..common.process import start_thread
 from ..options import CancelEvent
 from .call_executor import FORKED, LONGEST_BLOCK, CallExecutor, ThreadCallExecutor
+from .groups import FinishedCall, Task
 from .schedule import Schedule
-from .tasks import FinishedCall, Task
 
 ItemT = TypeVar("ItemT")
 

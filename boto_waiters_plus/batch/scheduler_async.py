@@ -13,8 +13,8 @@ from typing import Any
 
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, current_time
 from .call_executor import ThreadCallExecutor
+from .groups import CallGroup, FinishedCall, Task, time_left
 from .schedule import Schedule
-from .tasks import CallGroup, FinishedCall, Task, time_left
 
 
 async def run_waits_async(

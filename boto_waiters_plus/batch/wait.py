@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from botocore.model import OperationModel
@@ -13,6 +14,7 @@ from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
 from ..options import (
     NO_OPTIONS,
+    CancelEvent,
     WaitOptions,
     policy_for,
     refuse_other_names,
@@ -24,8 +26,51 @@ from ..service.clients import waiters_of
 from ..service.labels import label_of
 from ..service.parameters import copied, refuse_empty_id_list
 from ..service.waits import find_waiter
-from ..settings import Settings
-from .callable_wait import CallableWait
+from ..settings import Observer, Settings
+from ..wait.wait_run import WaitRun
+
+# --- what a batch needs of a wait on a callable --------------------------------------------------
+
+
+class CallableWait(ABC):
+    """One wait on a callable among many: `conditions.ConditionWait`."""
+
+    __slots__ = ()
+
+    max_wait: float | None
+    label: str
+    waiter: str
+    is_async: bool
+    options: WaitOptions
+    merged_options: WaitOptions
+
+    @property
+    @abstractmethod
+    def description(self) -> WaitDescription:
+        """What the wait is for, as messages and observers name it."""
+
+    @abstractmethod
+    def run_and_call(
+        self,
+        max_wait: float | None,
+        function: str,
+        *,
+        observers: Sequence[Observer],
+        on_attempt: Observer | None,
+        cancel_event: CancelEvent,
+    ) -> tuple[WaitRun, Any]:
+        """Return a run of the wait, and the call of each attempt.
+
+        Args:
+            max_wait: seconds.
+            function: the function that runs the batch.
+            observers: called with each event.
+            on_attempt: called with the events of attempts.
+            cancel_event: ends a call that can be ended.
+        """
+
+
+# --- one wait among many, checked when it is made ------------------------------------------------
 
 
 class Wait:

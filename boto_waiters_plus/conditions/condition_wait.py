@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..batch.callable_wait import CallableWait
+from ..batch.wait import CallableWait
 from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaitDescription

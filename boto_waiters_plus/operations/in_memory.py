@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..batch.tasks import Task
+from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.credentials import refresh_what_asks

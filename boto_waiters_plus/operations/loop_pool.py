@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from ..batch.background import TaskEnd
 from ..batch.callbacks import Callbacks
+from ..batch.groups import Task
 from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import Schedule
 from ..batch.scheduler_async import run_waits_async
-from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..common.warning import caller
 from ..engine.wait_event import WaitEvent

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from botocore.model import OperationModel
 
-from ..batch.tasks import Task
+from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..changes.stops import Stop
 from ..engine.delays import KnownTime, is_sound_time

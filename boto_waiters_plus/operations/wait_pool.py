@@ -10,10 +10,9 @@ from functools import partial
 
 from ..batch.background import BackgroundScheduler, TaskEnd
 from ..batch.callbacks import Callback, Callbacks, CallbackThread
-from ..batch.grouping import Grouping
+from ..batch.groups import Grouping, Task
 from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import DEFAULT_THREADS
-from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.threads import forget_caller_in

@@ -12,7 +12,7 @@ from sys import intern
 from types import MethodType
 from typing import Any, Final
 
-from ..batch.tasks import Task
+from ..batch.groups import Task
 from ..calls.clock import IdleQueue
 from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
 from ..engine.wait_event import WaitEvent

@@ -11,7 +11,7 @@ from botocore.config import Config
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.batch.client_slots import ClientSlots
+from boto_waiters_plus.batch.limits import ClientSlots
 
 LIMIT = 3
 

@@ -21,21 +21,26 @@ import enum
 import math
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
 
 from ..calls.budget import Reply
+from ..calls.clock import current_time
 from ..engine.delays import draw, jittered_delay
 from ..engine.machine import Policy
 from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
-from ..options import CancelEvent, Subscribable, WakeSignal
+from ..options import CancelEvent, Subscribable, WaitOptions, WakeSignal
 from ..outcome import WaiterOutcome
+from ..service.sharing import Coalescing, asked_ids
 from ..wait.wait_run import RANDOM, WaitRun
-from .service_limiter import ClientConnections
+from .limits import ClientConnections
+from .screen_call import ScreenCall, Screening, screen_of
+from .shared_call import SharedCall
+from .wait import Wait
 
 LARGEST_DELAY_SHARE: Final = 0.5
 """The share of a delay by which one late answer may put off the next poll of the group."""
@@ -409,3 +414,108 @@ class FinishedCall(NamedTuple):
     reply: Reply | None
     """None: the call raised."""
     error: BaseException | None
+
+
+# --- which of many waits one call can answer -----------------------------------------------------
+
+Membership = tuple[Group | None, Sequence[str]]
+"""The group of a wait, and the identifiers that the wait asks for."""
+
+ALONE: Final[Membership] = (None, ())
+"""The calls of the wait cannot be shared."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Grouping:
+    """The groups of a batch: same client, waiter, delays, and parameters apart from identifiers.
+
+    `max_wait`, the number of attempts, the initial delay and what ends a wait may differ.
+    """
+
+    cancel: CancelEvent
+    """Ends calls that are shared."""
+    _: KW_ONLY
+    screen: bool = True
+    """Whether waits whose calls cannot be shared are screened."""
+    by_age: bool = False
+    """Whether waits may begin at different times: those whose delays depend on their age share
+    calls only with others of about the same."""
+    _groups: dict[tuple[Hashable, ...], Group] = field(init=False, default_factory=dict)
+
+    def membership(self, wait: Wait, policy: Policy, options: WaitOptions) -> Membership:
+        """Return the group of a wait, and what the wait asks for.
+
+        A call in a thread that may be abandoned is never shared.
+        """
+        if options.call_in_thread:
+            return ALONE
+        coalescing = wait.bound_waiter.coalescing
+        asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
+        if coalescing is None or asked is None:
+            is_screened = self.screen and wait.bound_waiter.screen is not None
+            return self._screened(wait, policy) if is_screened else ALONE
+        member, ids = asked
+        others = {name: value for name, value in wait.parameters.items() if name != member}
+        make = partial(self._new, coalescing, member)
+        return self._group(wait, policy, (member, _frozen(others)), make), tuple(ids)
+
+    def _screened(self, wait: Wait, policy: Policy) -> Membership:
+        """Return the group of a wait that a sibling tells the state of."""
+        screen = screen_of(wait.client, wait.bound_waiter)
+        scope = None if screen is None else screen.scope_of(wait.parameters)
+        if screen is None or scope is None:
+            return ALONE
+
+        def make() -> Group:
+            return _new_screened(
+                Screening(wait.client, wait.bound_waiter, screen, scope, self.cancel)
+            )
+
+        group = self._group(wait, policy, _frozen(scope), make)
+        return group, (wait.parameters[screen.id],)
+
+    def _group(
+        self, wait: Wait, policy: Policy, alike: Hashable, make: Callable[[], Group]
+    ) -> Group | None:
+        began = 0
+        if policy.learned is not None and self.by_age:
+            began = int((current_time().clock()() - wait.age) / policy.max_delay)
+        delays = (policy.min_delay, policy.max_delay, policy.pace, policy.learned, began)
+        key = (id(wait.client), id(wait.bound_waiter.definition), alike, delays)
+        try:
+            return self._groups.get(key) or self._groups.setdefault(key, make())
+        except TypeError:  # A parameter or a delay_pace that is not hashable.
+            return None
+
+    def forget(self, client: Any) -> None:
+        """Forget the groups of a client that has no open wait."""
+        for key in [key for key in self._groups if key[0] == id(client)]:
+            del self._groups[key]
+
+    def _new(self, coalescing: Coalescing, member: str) -> Group:
+        def join(tasks: Sequence[Task]) -> SharedCall:
+            ids = [task.ids for task in tasks]
+            judges = [task.run.judge for task in tasks]
+            request = tasks[0].call.send
+            return SharedCall(request, member, ids, judges, coalescing, cancel=self.cancel)
+
+        return Group(join, coalescing.limit)
+
+
+def _new_screened(screening: Screening) -> Group:
+    def join(tasks: Sequence[Task]) -> ScreenCall:
+        return ScreenCall(screening, [task.ids[0] for task in tasks], [task.run for task in tasks])
+
+    return ScreenedGroup(join)
+
+
+def _frozen(value: Any) -> Any:
+    """Return a hashable form of a parameter, equal for those that are sent alike.
+
+    The types are part of it: `1 == True` in Python.
+    """
+    if isinstance(value, Mapping):
+        return frozenset((name, _frozen(each)) for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(each) for each in value)
+    return type(value), value
