@@ -1,22 +1,22 @@
 """Wait on any callable, by the engine of the AWS waiters."""
 
 from ..signals.signal import Signal, Subscription
-from .cases import Case, failure, retry, success
 from .condition_wait import ConditionWait
-from .first import First, wait_for_first, wait_for_first_async
-from .form_options import ConditionOptions
+from .form_options import ConditionOptions, propagating
 from .forms import (
+    First,
     wait_for,
     wait_for_async,
     wait_for_case,
     wait_for_case_async,
+    wait_for_first,
+    wait_for_first_async,
     wait_for_match,
     wait_for_match_async,
 )
 from .paces import exponential, fixed, linear
-from .patterns import like
+from .patterns import Case, failure, like, retry, success
 from .polling import poll, poll_async
-from .propagation import propagating
 from .steps import steps
 
 __all__ = [

@@ -14,10 +14,9 @@ from ..options import CancelEvent, Seconds, refuse_short_wait
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.wait_run import WaitRun
 from .calls import AsyncCallableCall, CallableCall
-from .cases import Case, checked_cases, success
 from .condition import Condition, description_of
 from .form_options import CheckedOptions, ConditionOptions
-from .patterns import TRUTHY, name_of
+from .patterns import TRUTHY, Case, checked_cases, name_of, success
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,7 +6,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
+from botocore.exceptions import ClientError
+
 from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, unknown
+from ..definitions.changes import says_propagating
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
@@ -24,8 +27,8 @@ from ..options import (
     common_policy_fields,
 )
 from ..signals.signal import Signal
-from .cases import Case, Handler, checked_cases
 from .paces import Fixed
+from .patterns import Case, Handler, checked_cases
 
 DEFAULT_INTERVAL: Final = 0.1
 """Seconds between two attempts; most callables are local and cheap."""
@@ -278,3 +281,19 @@ def _is_retried(given: Any) -> Callable[[Exception], bool]:
         )
 
     return is_retried
+
+
+# --- `propagating`: refusals that end by themselves ----------------------------------------------
+
+
+def propagating(error: Exception, /) -> bool:
+    """Return whether a service says that a new role or policy is not visible to it yet.
+
+    For `retry_on`: `wait_for(create, max_wait=60, retry_on=propagating)`. Code and words decide
+    together, because the code alone has other causes. `begin` and `call_once` repeat these
+    refusals by themselves.
+    """
+    if not isinstance(error, ClientError):
+        return False
+    told = error.response.get("Error", {})
+    return says_propagating(error.operation_name, told.get("Code", ""), told.get("Message", ""))

@@ -20,7 +20,7 @@ from ..wait.drivers import drive, drive_async
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
-from .judges import ValueJudge
+from .condition import ValueJudge
 from .patterns import name_of
 
 ResultT = TypeVar("ResultT")

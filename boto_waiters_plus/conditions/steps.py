@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 from ..common.arguments import answers_other_names, refuse_wrong_names, time_bound
 from ..deadlines import deadline
 from ..options import MAX_WAIT_NAMES, Seconds, WaitOptions, refuse_short_wait
-from .cases import Case
 from .condition import run, run_async
-from .first import Conditions, First, first_of, first_of_async
 from .form_options import EXCLUSIVE, BoundedOptions, CheckedOptions, ConditionOptions, StepOptions
-from .forms import by_case, matching, truthy
+from .forms import Conditions, First, by_case, first_of, first_of_async, matching, truthy
+from .patterns import Case
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..conditions.calls import refuse_coroutine_function
-from ..conditions.cases import success
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
-from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of
+from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of, success
 from ..engine.redaction import cut
 from .condition_source import plain_variables, source_of
 from .value_history import ValueHistory, short
