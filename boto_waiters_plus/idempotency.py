@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .changes.call import call_once, call_once_async, resume_call, resume_call_async
-from .changes.call_errors import (
+from .changes.prepared_call import CallOutcome
+from .changes.repetition import (
     AlreadyExistsError,
     CallCancelledError,
     CallOnceError,
@@ -13,9 +14,7 @@ from .changes.call_errors import (
     TokenExpiredError,
     TokenMismatchError,
 )
-from .changes.call_target import token_for
-from .changes.prepared_call import CallOutcome
-from .changes.stored_calls import CallStore
+from .changes.target import CallStore, token_for
 
 __all__ = [
     "AlreadyExistsError",

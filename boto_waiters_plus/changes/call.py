@@ -11,7 +11,6 @@ from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
-from .call_target import called_operation
 from .prepared_call import (
     PROPAGATION_WAIT,
     RECORDED,
@@ -20,7 +19,7 @@ from .prepared_call import (
     KeptCall,
     PreparedCall,
 )
-from .stored_calls import CallStore, check_target, run_blocked, run_in_task
+from .target import CallStore, called_operation, check_target, run_blocked, run_in_task
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
 """The name of an effect, or a waiter and a function of the response that returns its parameters."""

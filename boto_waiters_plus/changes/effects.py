@@ -40,10 +40,8 @@ from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
 from ..wait.refused_part import RefusedPart
-from .call_target import called_operation
-from .refused_items import refused_and_accepted
-from .stored_calls import Step
-from .unmet_goal import NOT_KEPT, unmet_goal
+from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
+from .target import Step, called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""

@@ -16,9 +16,9 @@ from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
-from .call_errors import AlreadyExistsError
-from .call_target import CallTarget
 from .effects import evaluated_paths, is_empty
+from .repetition import AlreadyExistsError
+from .target import CallTarget
 
 
 class Maker(enum.Enum):

@@ -19,12 +19,17 @@ from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
-from .call_errors import AlreadyExistsError, CallOnceError, CallTimeoutError, LateArrivalError
-from .call_target import CallTarget
 from .effects import AnsweredCall, EffectOfCall, chosen_effect
 from .existing_resource import Check, ExistingResource
-from .repetition import SAFE_SHARE_OF_LIFETIME, Repetition
-from .stored_calls import ANSWERED, WAITING, CallStore, Drive, restored_response, target_of
+from .repetition import (
+    SAFE_SHARE_OF_LIFETIME,
+    AlreadyExistsError,
+    CallOnceError,
+    CallTimeoutError,
+    LateArrivalError,
+    Repetition,
+)
+from .target import ANSWERED, WAITING, CallStore, CallTarget, Drive, restored_response, target_of
 
 PROPAGATION_WAIT: Final = 120.0
 """Seconds in which services usually see a new role."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -12,15 +14,15 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import async_call_for, call_for
-from ..definitions.changes import says_propagating
+from ..definitions.changes import says_in_progress, says_propagating, shipped_existence
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import WaitDescription
-from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
+from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import WaitOptions
 from ..service.clients import waiters_of
-from ..service.errors import error_facts
+from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
 from ..service.tokens import shape_id_of
@@ -28,17 +30,170 @@ from ..wait.drivers import drive, drive_async
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
-from .call_errors import (
-    AlreadyExistsError,
-    CallCancelledError,
-    CallOnceError,
-    CallRefusedError,
-    CallTimeoutError,
-    TokenExpiredError,
-    TokenMismatchError,
+from .target import Step
+
+# --- what an error of a mutating call says: repeat it, or why not --------------------------------
+
+
+class ErrorMeaning(enum.Enum):
+    """What an error means for the call."""
+
+    REPEAT = "repeat"
+    """Transient: the service did not execute the call, or answers it later."""
+    UNKNOWN = "unknown"
+    """The call may have been executed: repeat it to learn its outcome."""
+    MISMATCH = "mismatch"
+    EXPIRED = "expired"
+    EXISTS = "exists"
+    REFUSED = "refused"
+    """For good: validation, access, quotas."""
+
+
+_SAYS_TOKEN: Final = re.compile(
+    r"(client|request|idempoten\w*|creation)[ _-]*token|caller ?reference", re.IGNORECASE
 )
-from .refusals import ErrorMeaning, meaning_of
-from .stored_calls import Step
+_MISMATCH_CODE: Final = re.compile(
+    r"Idempoten(t|cy)\w*Mismatch|IdempotencyConflict|ClientTokenConflict|IncompatibleParameter"
+)
+_MISMATCH_TEXT: Final = re.compile(
+    r"different|mismatch|previous|original|already (been )?(in )?use", re.IGNORECASE
+)
+_EXPIRED_CODE: Final = re.compile(
+    r"(ClientToken|RequestToken|IdempotencyToken)\w*(Expired|NotFound)|ExpiredClientToken"
+)
+_EXPIRED_TEXT: Final = re.compile(
+    r"expired|unknown|not found|does not exist|no longer", re.IGNORECASE
+)
+_QUOTA_CODE: Final = "LimitExceededException"
+_RATE_TEXT: Final = re.compile(r"rate|throttl|too many|concurrent|simultaneous", re.IGNORECASE)
+_EXISTS_CODE: Final = re.compile(r"Already(Exist|Created|Owned)|Duplicate")
+_CONFLICT_CODE: Final = re.compile(r"Conflict|InUse|IdempotencyException")
+_EXISTS_TEXT: Final = re.compile(r"already exist|already in use|same name", re.IGNORECASE)
+
+
+def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
+    """Return what an error means for a call of the service with this namespace.
+
+    Names decide before messages. A message counts only where it names the token, or where the
+    code says that there is a conflict. Which errors mean that another change is in progress, and
+    which ones tell under which token a resource was made, is written in `data/idempotency.json`.
+    """
+    if error.on_the_way is not None:
+        return ErrorMeaning.REPEAT if error.transient else ErrorMeaning.REFUSED
+    # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
+    if error.code == _QUOTA_CODE and not _RATE_TEXT.search(error.message or ""):
+        return ErrorMeaning.REFUSED
+    if error.throttled:
+        return ErrorMeaning.REPEAT
+    if error.status is None or (error.status >= 500 and error.status not in NEVER_SERVED):
+        return ErrorMeaning.UNKNOWN
+    if error.transient:
+        return ErrorMeaning.REPEAT
+    return _meaning_of_refusal(error, namespace)
+
+
+def _meaning_of_refusal(error: ErrorFacts, namespace: str) -> ErrorMeaning:
+    names, message = " ".join(error.names), error.message or ""
+    existence = shipped_existence(namespace, error.names, error.response)
+    if existence is not None:
+        is_mismatch = existence.get("madeUnder") == "otherParameters"
+        return ErrorMeaning.MISMATCH if is_mismatch else ErrorMeaning.EXISTS
+    says_token = _SAYS_TOKEN.search(message)
+    if _MISMATCH_CODE.search(names) or (says_token and _MISMATCH_TEXT.search(message)):
+        return ErrorMeaning.MISMATCH
+    if _EXPIRED_CODE.search(names) or (says_token and _EXPIRED_TEXT.search(message)):
+        return ErrorMeaning.EXPIRED
+    if _CONFLICT_CODE.search(names) and _EXISTS_TEXT.search(message):
+        return ErrorMeaning.EXISTS
+    if says_in_progress(namespace, error.names, message):
+        return ErrorMeaning.REPEAT
+    if _EXISTS_CODE.search(names):
+        return ErrorMeaning.EXISTS
+    return ErrorMeaning.REFUSED
+
+
+# --- the errors of `call_once` -------------------------------------------------------------------
+# WaiterError
+#   CallOnceError                    the call has no certain result, or was refused
+#     CallRefusedError               the service refused it (a WaiterFailedError too)
+#       TokenMismatchError           the token was used with other parameters
+#       TokenExpiredError            the service does not know the token any more
+#       AlreadyExistsError           such a resource exists
+#     CallTimeoutError               timed out (a WaiterTimeoutError too)
+#     CallCancelledError             cancelled (a WaiterCancelledError too)
+#   LateArrivalError                 the wait that followed saw a resource that is gone
+#                                    (a WaiterFailedError)
+
+
+class CallOnceError(WaiterError):
+    """A call of `call_once` did not succeed.
+
+    Attributes:
+        token: the idempotency token of all attempts; None if the operation has none. Pass it in
+            the token's member to repeat the same call.
+        token_lifetime: seconds for which the service knows the token, counted from the first
+            attempt; None if its documentation states none.
+        outcome_unknown: whether an attempt may have been executed all the same.
+    """
+
+    token: str | None = None
+    token_lifetime: int | None = None
+    outcome_unknown: bool = False
+
+
+class CallRefusedError(CallOnceError, WaiterFailedError):
+    """The service refused the call, and would refuse it again."""
+
+
+class TokenMismatchError(CallRefusedError):
+    """The token was used before, with other parameters."""
+
+
+class TokenExpiredError(CallRefusedError):
+    """The service does not know the token, or no longer does."""
+
+
+class AlreadyExistsError(CallRefusedError):
+    """The resource exists already.
+
+    Attributes:
+        maybe_ours: whether an earlier attempt, whose outcome is unknown, may have made it, or an
+            earlier call under the caller's token.
+        made_under_token: whether the service says that a request under the token made it.
+        check_operation: the operation that describes the resource; None if none is known.
+        check_parameters: the parameters of that operation.
+        differences: the parameters in which the resource differs from the call, where
+            they were compared.
+    """
+
+    maybe_ours: bool = False
+    made_under_token: bool = False
+    check_operation: str | None = None
+    check_parameters: Mapping[str, Any] = {}
+    differences: tuple[str, ...] = ()
+
+
+class CallTimeoutError(CallOnceError, WaiterTimeoutError):
+    """The time ran out before the service gave a certain answer.
+
+    Either `max_wait` is over, or the token's lifetime nearly is: a later attempt could be taken
+    for a new request, and executed a second time.
+    """
+
+
+class CallCancelledError(CallOnceError, WaiterCancelledError):
+    """The `cancel_event` was set before the service gave a certain answer."""
+
+
+class LateArrivalError(WaiterFailedError):
+    """The service answered a repeated call for a resource that is gone by now.
+
+    An earlier attempt under the token made the resource, and it was deleted since, or it failed
+    at once. Use a new token to make another one.
+    """
+
+
+# --- one call that is repeated until its outcome is known, on the engine of the waits ------------
 
 MIN_DELAY: Final = 2
 """Seconds. The specification's default."""

@@ -38,9 +38,9 @@ from ..options import WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.data_model import converted
 from ..service.errors import error_facts
+from .answers import refused_and_accepted
 from .effects import AnsweredCall
-from .refused_items import refused_and_accepted
-from .stored_calls import Drive, Step, run_blocked, run_in_task
+from .target import Drive, Step, run_blocked, run_in_task
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -14,12 +14,11 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
 from ..changes.call import make_awaited, run_blocking
-from ..changes.call_errors import CallCancelledError, CallOnceError, CallTimeoutError
-from ..changes.call_target import called_operation
 from ..changes.effects import AnsweredCall, Effect, chosen_effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
+from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
-from ..changes.stored_calls import run_blocked, run_in_task
+from ..changes.target import called_operation, run_blocked, run_in_task
 from ..common.arguments import flag, with_methods
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options

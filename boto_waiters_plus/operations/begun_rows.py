@@ -18,11 +18,11 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
+from ..changes.answers import NOT_KEPT
 from ..changes.effects import AnsweredCall, EffectOfCall, effect_named
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stops import Stop, StopsAfter, stop_in_time
-from ..changes.stored_calls import restored_response
-from ..changes.unmet_goal import NOT_KEPT
+from ..changes.target import restored_response
 from ..common.process import start_thread
 from ..definitions.changes import StopCall
 from ..options import WaitOptions

@@ -18,7 +18,7 @@ from ..batch.callbacks import CallbackThread
 from ..changes.effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import STOPS, Stop, requested, told
-from ..changes.stored_calls import run_blocked
+from ..changes.target import run_blocked
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome

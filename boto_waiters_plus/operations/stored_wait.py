@@ -22,7 +22,7 @@ from ..batch.wait import Wait
 from ..changes.call import resumed_call, run_blocking
 from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
-from ..changes.stored_calls import restored_response
+from ..changes.target import restored_response
 from ..common.arguments import flag, text
 from ..common.process import start_thread
 from ..definitions.changes import EffectTrait

@@ -12,8 +12,8 @@ from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 from laws import by_service
 
+from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.changes.effects import EffectOfCall
-from boto_waiters_plus.changes.refused_items import refused_and_accepted
 from boto_waiters_plus.definitions import changes
 from boto_waiters_plus.definitions.changes import EFFECT, EffectTrait
 from boto_waiters_plus.definitions.smithy import aws_namespace

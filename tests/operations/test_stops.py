@@ -19,7 +19,7 @@ from test_begin import StaleService, http, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.changes import stops
-from boto_waiters_plus.changes.refused_items import refused_and_accepted
+from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.definitions.changes import RefusedItems
 from boto_waiters_plus.idempotency import CallTimeoutError
 from boto_waiters_plus.operations import begun_rows
