@@ -19,12 +19,11 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..common.arguments import callback
 from ..operations import Operation, Store, StoreError
-from ..operations.background_wait import check_background
 from ..operations.client_description import ClientDescription
-from ..operations.error_codes import SchemaError
-from ..operations.operation import id_of
+from ..operations.operation import SchemaError, id_of
+from ..operations.store import check_background
 from ..operations.stored_wait import NewRows
-from ..operations.work_options import WorkOptions
+from ..operations.worker import WorkOptions
 from .shard import drive_shard, host, stop
 
 wait_for_futures: Any = distributed.wait

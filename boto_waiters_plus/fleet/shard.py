@@ -14,7 +14,7 @@ from distributed.core import Status
 
 from ..common.process import start_thread
 from ..operations import Store, StoreError
-from ..operations.work_options import WorkOptions
+from ..operations.worker import WorkOptions
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks of whether a shard has to end."""

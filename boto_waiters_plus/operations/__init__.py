@@ -12,8 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .error_codes import CODES, OperationError, StoreError, refuse_missing
 from .in_memory import get, start
+from .operation import CODES, OperationError, StoreError, refuse_missing
 
 if TYPE_CHECKING:
     from .http_api import asgi

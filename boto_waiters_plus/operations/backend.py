@@ -32,7 +32,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from .error_codes import StoreError
+from .operation import StoreError
 
 Row = Mapping[str, Any]
 

@@ -37,13 +37,12 @@ from .begun_rows import (
     wait_after,
     with_stop_kept,
 )
-from .error_codes import StoreError
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
-from .operation import Operation, path_of
+from .operation import Operation, StoreError, path_of
+from .pool import WaitPool
 from .stored_wait import NewRows, RowCall
 from .wait_ends import end_of, ended
-from .wait_pool import WaitPool
 
 if TYPE_CHECKING:
     from .store import Store

@@ -28,7 +28,7 @@ from ..definitions.changes import StopCall
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row
-from .error_codes import OperationError, StoreError, unreadable
+from .operation import OperationError, StoreError, unreadable
 from .sealing import Seal
 
 CALL: Final = "$call"
@@ -203,7 +203,7 @@ def stop_of(row: Row, begun: Mapping[str, Any] | None) -> Stop | None:
     return stop
 
 
-def unknown(begun: Mapping[str, Any]) -> OperationError:
+def unknown_answer(begun: Mapping[str, Any]) -> OperationError:
     """Return the error of a call whose process is gone, and which is not repeated."""
     detail = f"{begun['operation']} may have been executed: the process that called it has ended"
     return OperationError("outcome_unknown", detail)

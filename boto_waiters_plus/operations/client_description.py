@@ -19,7 +19,7 @@ from botocore.exceptions import BotoCoreError
 
 from ..calls.private_names import botocore_session_of, verification_of
 from ..service.clients import hook_of
-from .error_codes import UnableError, unreadable
+from .operation import UnableError, unreadable
 from .sealing import json_text, loaded
 
 _SETTINGS: Final = (

@@ -30,8 +30,7 @@ from ..engine.redaction import printable
 from ..option_checks import OPTION_NAMES
 from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
-from .error_codes import OperationError, StoreError, problem
-from .operation import COLLECTION
+from .operation import COLLECTION, OperationError, StoreError, problem
 from .representation import CREDENTIAL_ERRORS
 from .sealing import refuse_constant
 from .store import Store

@@ -19,10 +19,10 @@ from ..common.process import ProcessLock, after_fork
 from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
-from .background_wait import background_wait
 from .operation import Operation, load_operation, path_of
+from .pool import WaitPool
 from .representation import cancelled_json, error_json, operation_json, progress_of, response_json
-from .wait_pool import WaitPool
+from .store import background_wait
 
 if TYPE_CHECKING:
     from .store import Store

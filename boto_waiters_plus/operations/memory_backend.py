@@ -26,7 +26,7 @@ from .backend import (
     rows_to_add,
 )
 from .boot_clock import Clock, steady_time
-from .error_codes import StoreError
+from .operation import StoreError
 
 _Rows = dict[str, dict[str, Any]]
 

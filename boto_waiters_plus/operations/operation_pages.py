@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .backend import OPEN, SUCCEEDED, Position, Row
-from .error_codes import CODES
+from .operation import CODES
 from .sealing import json_text
 
 LONGEST_NAME: Final = 200

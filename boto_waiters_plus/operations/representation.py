@@ -26,8 +26,7 @@ from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, 
 from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
 from .begun_rows import begun_of, stop_of
-from .error_codes import OperationError, problem, unreadable
-from .operation import CANCELLED_DETAIL, path_of
+from .operation import CANCELLED_DETAIL, OperationError, path_of, problem, unreadable
 from .sealing import Seal
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (

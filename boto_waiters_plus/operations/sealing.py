@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..common.arguments import callback
-from .error_codes import UnableError, unreadable
+from .operation import UnableError, unreadable
 
 Cipher = Callable[[bytes], bytes]
 """Encrypts or decrypts, such as `Fernet(key).encrypt`."""

@@ -16,15 +16,17 @@ from typing import Any, Final
 
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
+from ..calls.clients import is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
 from ..engine.model import WaiterDefinition
+from ..options import refuse_short_wait
+from ..service.client_waits import split_keywords
+from ..service.waits import find_waiter
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
-from .background_wait import background_wait, check_background
 from .begun_rows import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
-from .error_codes import OperationError, refuse_missing, unreadable
 from .memory_backend import MemoryBackend
-from .operation import Operation, path_of
+from .operation import Operation, OperationError, path_of, refuse_missing, unreadable
 from .operation_pages import (
     LARGEST_PAGE,
     OperationPage,
@@ -38,8 +40,42 @@ from .sealing import Cipher, Seal
 from .stored_operation import OpenStore, StoredOperation
 from .stored_wait import MakeClient, NewRows, reopened
 from .wait_ends import end_overdue
-from .work_options import WorkOptions
-from .worker import Worker
+from .worker import Worker, WorkOptions
+
+# --- the checks of a wait that runs in the background --------------------------------------------
+
+
+def background_wait(
+    client: Any, waiter: str | WaiterDefinition, max_wait: Any, keywords: dict[str, Any]
+) -> Wait:
+    """Return a checked wait with a time bound; raises as `start`."""
+    states = keywords.pop("until_state"), keywords.pop("state_path")
+    bound_waiter, _ = find_waiter(client, waiter, *states)
+    _check(client, max_wait)
+    options, parameters = split_keywords(bound_waiter, keywords)
+    refuse_short_wait(options, max_wait)
+    waiter = waiter if states[0] is None else bound_waiter.definition
+    return Wait.with_options(client, waiter, parameters, options, max_wait=max_wait)
+
+
+def check_background(wait: Any) -> None:
+    """Raise TypeError for what is no `Wait`, is asynchronous or has no time bound."""
+    if not isinstance(wait, Wait):
+        raise TypeError(f"waits must be Wait objects, not {type(wait).__name__}")
+    try:
+        _check(wait.client, wait.max_wait)
+    except TypeError as error:
+        raise TypeError(f"{wait!r}: {error}") from None
+
+
+def _check(client: Any, max_wait: Any) -> None:
+    if is_async(type(client)):
+        raise TypeError("client is an aiobotocore client: background waits need a blocking one")
+    if max_wait is None:
+        raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")
+
+
+# --- a store of background waits, which outlive their process ------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 

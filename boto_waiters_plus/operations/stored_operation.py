@@ -27,8 +27,18 @@ from .backend import OPEN, Backend, Row
 from .begun_rows import answered_call, begun_of, owing, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
-from .error_codes import OperationError, SchemaError, StoreError, unreadable
-from .operation import COLLECTION, UNDRIVEN_GRACE, Operation, id_of, load_operation, path_of
+from .operation import (
+    COLLECTION,
+    UNDRIVEN_GRACE,
+    Operation,
+    OperationError,
+    SchemaError,
+    StoreError,
+    id_of,
+    load_operation,
+    path_of,
+    unreadable,
+)
 from .representation import cancelled_json, result_of, row_json
 from .sealing import Seal, json_text
 from .wait_ends import end_overdue, is_overdue

@@ -41,13 +41,13 @@ from .begun_rows import (
     CALLER_LEASE,
     keep_answer,
     stop_stored,
-    unknown,
+    unknown_answer,
     wait_after,
     with_stop_kept,
 )
 from .boot_clock import Clock
 from .client_description import CLIENT_COLUMNS, ClientDescription
-from .error_codes import OperationError, StoreError, UnableError, unreadable
+from .operation import OperationError, StoreError, UnableError, unreadable
 from .operation_pages import check_text
 from .representation import CREDENTIAL_ERRORS, error_code
 from .sealing import Seal, json_text, loaded
@@ -230,13 +230,13 @@ class RowCall:
             # Whatever it is, an earlier attempt may have been executed.
             except Exception as error:
                 is_known = isinstance(error, (WaiterError, UnableError))
-                end(unable(error) or (error if is_known else unknown(self.begun)))
+                end(unable(error) or (error if is_known else unknown_answer(self.begun)))
 
         if age < CALLER_LEASE:
             # The process may be about to take its lease.
             return False
         if not self.begun["is_repeatable"]:
-            end(unknown(self.begun))
+            end(unknown_answer(self.begun))
             return True
         run = partial(contextvars.copy_context().run, repeat)
         return start_thread(run, "call") is not None

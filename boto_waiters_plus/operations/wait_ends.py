@@ -22,9 +22,8 @@ from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..wait.observers import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
-from .begun_rows import begun_of, owing, unknown, with_stop_kept
-from .error_codes import OperationError, UnableError, problem, unreadable
-from .operation import UNDRIVEN_GRACE
+from .begun_rows import begun_of, owing, unknown_answer, with_stop_kept
+from .operation import UNDRIVEN_GRACE, OperationError, UnableError, problem, unreadable
 from .representation import error_json, response_json
 from .sealing import Seal, json_text, loaded
 
@@ -95,7 +94,7 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
 def unanswered(row: Row, seal: Seal) -> OperationError | None:
     """Return the error of a row whose call got no answer; None for any other row."""
     begun = begun_of(row, seal)
-    return None if begun is None or begun["answer"] else unknown(begun)
+    return None if begun is None or begun["answer"] else unknown_answer(begun)
 
 
 def ended(row: Row, error: Exception) -> Driven:

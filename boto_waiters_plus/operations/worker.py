@@ -6,28 +6,81 @@ import contextlib
 import logging
 import queue
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from types import MethodType
 from typing import Any, Final
 
+from botocore.session import get_session
+
 from ..batch.groups import Task
 from ..calls.clock import IdleQueue
 from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
+from ..common.arguments import callback, count, seconds, unknown
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
 from .backend import ENDED, FREE, OPEN, LeaseLostError, Row
-from .begun_rows import begun_of, process_name, stop_stored, unknown, with_stop_kept
-from .error_codes import OperationError, SchemaError, StoreError, UnableError, problem, unreadable
-from .operation import path_of
+from .begun_rows import begun_of, process_name, stop_stored, unknown_answer, with_stop_kept
+from .operation import (
+    OperationError,
+    SchemaError,
+    StoreError,
+    UnableError,
+    path_of,
+    problem,
+    unreadable,
+)
+from .pool import WaitPool
 from .representation import progress_of
 from .stored_operation import OpenStore
-from .stored_wait import RowCall, WaitMaker, check_row, unable
+from .stored_wait import MakeClient, RowCall, WaitMaker, check_row, unable
 from .wait_ends import Driven, RowTimes, end_of, ended, timeout_of, unanswered
-from .wait_pool import WaitPool
-from .work_options import WorkOptions
+
+# --- how a worker drives the waits of a store ----------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class WorkOptions:
+    """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
+
+    Raises:
+        TypeError: an argument is of the wrong kind.
+        ValueError: botocore has no such service, or a number is too small.
+    """
+
+    lease: Any
+    batch_size: int
+    max_open: int
+    threads: int
+    calls_per_second: Any
+    make_client: MakeClient
+
+    def __post_init__(self) -> None:
+        self.lease = seconds("lease", self.lease)
+        for name in ("batch_size", "max_open", "threads"):
+            setattr(self, name, count(name, getattr(self, name)))
+        self.calls_per_second = _call_rates(self.calls_per_second)
+        callback("make_client", self.make_client)
+
+
+def _call_rates(value: Any) -> dict[str, float]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise TypeError(f"calls_per_second must be a mapping such as {{'ec2': 20}}, not {kind}")
+    known = get_session().get_available_services() if value else []
+    for service in value:
+        if service not in known:
+            raise ValueError(f"calls_per_second: {unknown(service, known, 'service')}")
+    names = {name: f"calls_per_second[{name!r}]" for name in value}
+    return {name: float(seconds(names[name], rate)) for name, rate in value.items()}
+
+
+# --- drives the open waits of a store ------------------------------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -360,7 +413,7 @@ class Worker:
             if not self._is_stopping:
                 self._set_result(driven, error)
 
-        driven.timeout = unknown(call.begun)
+        driven.timeout = unknown_answer(call.begun)
         if not call.go_on(age, self._calls_end, end):
             with self._lock:
                 self._to_give_back.add(driven.id)

@@ -1,5 +1,5 @@
 """A store in a SQLite file or on a PostgreSQL server, through SQLAlchemy Core."""
 
-from .sql_backend import SqlBackend
+from .backend import SqlBackend
 
 __all__ = ["SqlBackend"]

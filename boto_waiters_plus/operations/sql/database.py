@@ -4,26 +4,175 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
+import socket
 import sqlite3
+import stat
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from platformdirs import user_state_path
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    SQLAlchemyError,
+)
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+from ...calls.watch import monotonic, watchdog
 from ...common.process import after_fork
+from ...options import CancelEvent
 from ..backend import closed
 from ..boot_clock import BOOT, Clock, since_boot, steady_time
-from ..error_codes import StoreError, refuse_missing
-from .private_file import PrivateFile
+from ..operation import StoreError, refuse_missing
 from .tables import CLOCKS, check_version, create_tables, needs_tables
-from .time_limit import CONNECT_LIMIT, TimeLimits
+
+# --- the file of a store, which nobody but its owner reads or writes -----------------------------
+
+OWNER_ONLY: Final = stat.S_IRUSR | stat.S_IWUSR
+
+_BESIDE: Final = ("", "-wal", "-shm", "-journal")
+"""How the names of a database's files end; SQLite gives new ones the mode of the first."""
+
+
+class PrivateFile:
+    """The file of a SQLite database, and those that SQLite puts beside it.
+
+    Args:
+        path: its path.
+        may_create: whether opening the database creates it.
+    """
+
+    def __init__(self, path: str, *, may_create: bool) -> None:
+        self._path = path
+        self._may_create = may_create
+
+    @classmethod
+    def of(cls, url: URL) -> PrivateFile | None:
+        """Return the file of a URL; None if the database is in memory."""
+        # What SQLite is given: without `uri=true`, all of it is the name of a file.
+        (path,), options = url.get_dialect()().create_connect_args(url)
+        mode = "rwc"
+        if options.get("uri"):
+            parts = urlsplit(path)
+            path = unquote(parts.path)
+            mode = dict(parse_qsl(parts.query)).get("mode", mode)
+        if mode == "memory" or path in ("", ":memory:"):
+            return None
+        # SQLite follows links too, and puts the other files beside the one that they lead to.
+        return cls(os.path.realpath(path), may_create=mode == "rwc")
+
+    def create(self, *_: object) -> None:
+        """Create the file if it is missing, before SQLite does with the modes of the umask."""
+        if not self._may_create:
+            return
+        # It is there, or SQLite says what is wrong with its folder.
+        with contextlib.suppress(OSError):
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+            os.close(os.open(self._path, flags, OWNER_ONLY))
+
+    def restrict(self) -> None:
+        """Take the access of others away, if this is the owner's process."""
+        for end in _BESIDE:
+            path = Path(self._path + end)
+            with contextlib.suppress(OSError):
+                if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                    path.chmod(OWNER_ONLY)
+
+
+# --- a limit on the time that a server may take for a transaction, whatever happened to the network
+# A connection whose other end is gone, or behind a proxy that forwards nothing, would be waited
+# for without an end: the server's own timeouts cannot be seen from here.
+
+TRANSACTION_LIMIT: Final = 10.0
+"""Seconds of one transaction."""
+
+CONNECT_LIMIT: Final = 5.0
+"""Seconds in which a server has to answer a new connection."""
+
+
+class TimeLimits:
+    """Limits the transactions of an engine, from the checkout of a connection to its return."""
+
+    def __init__(self) -> None:
+        self._seconds = TRANSACTION_LIMIT
+        self._running: dict[Any, _Limit] = {}
+
+    def begin_on(self, engine: Engine) -> None:
+        """Limit the transactions of an engine."""
+        event.listen(engine, "checkout", self._checked_out)
+        event.listen(engine, "checkin", self._checked_in)
+        # A lost one is closed before it returns, and its return no longer says which one it was.
+        event.listen(engine, "close", self._checked_in)
+
+    def set(self, seconds: float | None) -> None:
+        """Set the limit, also for what is under way; None: the default.
+
+        It takes no lock: the watchdog reads the deadlines at least twice a second.
+        """
+        self._seconds = TRANSACTION_LIMIT if seconds is None else seconds
+        end = monotonic() + self._seconds
+        for limit in list(self._running.values()):
+            limit.deadline = min(limit.deadline, end)
+
+    def forget(self) -> None:
+        """Forget the transactions of the process that this one was forked from."""
+        self._running.clear()
+
+    def _checked_out(self, connection: Any, _: Any, __: Any) -> None:
+        limit = self._running[connection] = _Limit(connection.fileno(), self._seconds)
+        watchdog.watch(limit)
+        # The server may have been restarted since the last use; the pool makes another connection.
+        try:
+            connection.execute("select 1")
+            connection.rollback()
+        except Exception as error:
+            self._checked_in(connection, None)
+            raise DisconnectionError from error
+
+    def _checked_in(self, connection: Any, _: Any) -> None:
+        limit = self._running.pop(connection, None)
+        if limit is not None:
+            watchdog.release(limit)
+
+
+class _Limit:
+    """One transaction, as the watchdog ends it: by shutting down the connection's socket."""
+
+    context: Context | None = None
+
+    def __init__(self, number: int, seconds: float) -> None:
+        self.deadline = monotonic() + seconds
+        self.listen_at = math.inf
+        self.cancel_events: tuple[CancelEvent, ...] = ()
+        self.ended = False
+        # A copy of its own: the driver may close the other, and the number be given anew.
+        self._socket = socket.socket(fileno=socket.dup(number))
+
+    def cancel(self) -> None:
+        """Do nothing: it has no cancel events."""
+
+    def cut(self, _: Literal["deadline", "cancelled"], /) -> None:
+        """Let the driver see the end of the connection."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        """Give up the copy of the socket."""
+        self.ended = True
+        self._socket.close()
+
+
+# --- the connections to the database of a store, and its clock -----------------------------------
 
 LOCK_TIMEOUT: Final = 10.0
 """Seconds to wait for another writer of a SQLite file."""

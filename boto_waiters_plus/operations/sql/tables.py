@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from ..backend import OPEN, REQUEST_KEY
-from ..error_codes import SchemaError, StoreError
+from ..operation import SchemaError, StoreError
 
 VERSION: Final = 2
 
