@@ -25,15 +25,14 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from boto_waiters_plus.check.absent_resources import EC2, page_tokens
+from boto_waiters_plus.check.absence_rules import processes_of
 from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
-from boto_waiters_plus.check.list_rules import filters_of, name_lists
+from boto_waiters_plus.check.expressions import sample
+from boto_waiters_plus.check.list_rules import EC2, filters_of, name_lists, page_tokens
 from boto_waiters_plus.check.loading import Checkable
+from boto_waiters_plus.check.model import OperationShapes, members_of
 from boto_waiters_plus.check.paths import traced_path
-from boto_waiters_plus.check.samples import sample
-from boto_waiters_plus.check.shapes import OperationShapes, members_of
-from boto_waiters_plus.check.unhandled_state_rules import processes_of
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.definitions.words import is_underway, means_gone, state_words

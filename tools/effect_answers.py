@@ -17,7 +17,7 @@ import jmespath
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 from effect_of import EffectOf, path_of
 
-from boto_waiters_plus.check.shapes import enum_of
+from boto_waiters_plus.check.model import enum_of
 from boto_waiters_plus.engine.acceptors import Acceptor, AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from botocore.model import OperationModel
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import (
     EFFECT,
     EFFECTS_FILE,

@@ -25,7 +25,7 @@ import rules_moves
 import rules_refused
 from effect_of import EffectOf, Found, effects
 
-from boto_waiters_plus.check.suppressions import Suppression, of_metadata
+from boto_waiters_plus.check.events import Suppression, of_metadata
 from boto_waiters_plus.definitions.shipped import read_shipped
 
 Rule = Callable[[EffectOf], Iterable[Found]]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rules_again import weak_deletions
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import EFFECTS_FILE, EffectTrait, shipped_effects
 from boto_waiters_plus.definitions.shipped import read_shipped
 

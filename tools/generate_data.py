@@ -19,9 +19,8 @@ import botocore.session
 from botocore.exceptions import DataNotFoundError
 from botocore.model import ServiceModel
 
-from boto_waiters_plus.check.botocore_services import service_by_any_name
+from boto_waiters_plus.check.model import enum_of, service_by_any_name
 from boto_waiters_plus.check.paths import traced_path
-from boto_waiters_plus.check.shapes import enum_of
 from boto_waiters_plus.definitions.parsing import Place, read_acceptor
 from boto_waiters_plus.definitions.shipped import (
     OTHER_FILES,

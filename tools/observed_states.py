@@ -26,7 +26,7 @@ from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureSh
 from generate_data import file_text
 
 from boto_waiters_plus.calls.budget import Reply
-from boto_waiters_plus.check.botocore_services import BotocoreService
+from boto_waiters_plus.check.model import BotocoreService
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.evidence_trait import EVIDENCE
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services

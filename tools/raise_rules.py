@@ -14,7 +14,7 @@ from botocore.model import OperationModel, ServiceModel
 from draft_waiters import Decision
 from model_states import IN_PROGRESS, gone_errors, passing_states
 
-from boto_waiters_plus.check.unhandled_state_rules import processes_of
+from boto_waiters_plus.check.absence_rules import processes_of
 from boto_waiters_plus.definitions.words import (
     ENDINGS,
     FAILED_WORDS,

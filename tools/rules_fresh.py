@@ -22,7 +22,7 @@ from effect_answers import (
 from effect_of import EffectOf, Found, path_of
 from model_documentation import plain_text
 
-from boto_waiters_plus.check.shapes import enum_of
+from boto_waiters_plus.check.model import enum_of
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine.acceptors import AcceptorState
 

@@ -17,8 +17,8 @@ from typing import Any
 import jmespath
 from effect_of import EffectOf, Found, path_of
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.check.list_rules import check_lists
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.words import ENDINGS, verb_of
 from boto_waiters_plus.engine.acceptors import AcceptorState

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.screens import reads_only, shipped_screens
 

@@ -12,21 +12,23 @@ from ..definitions.parsing import RuleError
 from ..definitions.smithy import WAITABLE
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
-from .absence_rules import check_absence
-from .acceptor_rules import check_acceptors, check_operation
-from .documents import Document, Target
-from .events import Severity, ValidationEvent
+from .absence_rules import check_absence, check_unhandled_states
+from .documents import Document, Target, downgraded
+from .events import Severity, ValidationEvent, apply_suppressions
 from .list_rules import check_lists
 from .loading import Checkable, load
+from .model import OperationShapes
 from .paths import traced_path
 from .practice_rules import check_practices, check_replaced
-from .shapes import OperationShapes
-from .suppressions import apply_suppressions
 from .trait_rules import read_trait
-from .unhandled_state_rules import check_unhandled_states
 from .units import AppliedTrait, Unit
-from .version_skew import downgraded
-from .waiter_rules import AcceptorChecker, check_names, check_waiter
+from .waiter_rules import (
+    AcceptorChecker,
+    check_acceptors,
+    check_names,
+    check_operation,
+    check_waiter,
+)
 
 Rules = Mapping[str, Callable[[AppliedTrait], Iterable[ValidationEvent]]]
 """What checks a trait, by its id."""

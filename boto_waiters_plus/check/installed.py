@@ -24,8 +24,8 @@ from ..service.new_states import comparisons_of, mentions, new_failures, new_sta
 from ..service.places import botocore_is_newer, botocores_loader
 from ..service.service_waiters import generated_definitions
 from ..service.tokens import shape_id_of
-from .botocore_services import BotocoreService
 from .events import Severity, ValidationEvent
+from .model import BotocoreService
 from .paths import traced_path
 
 

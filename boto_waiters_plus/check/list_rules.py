@@ -34,11 +34,25 @@ from ..engine.acceptors import (
     PathComparator,
 )
 from ..engine.model import WaiterDefinition
-from .absent_resources import EC2, NOT_FOUND, page_tokens
 from .events import Finding, Severity
 from .expressions import Node
+from .model import OperationShapes, element_of, enum_of, is_string, members_of
 from .paths import TracedPath, members_read
-from .shapes import OperationShapes, element_of, enum_of, is_string, members_of
+
+# --- the errors that mean absence, and the members that say that more pages follow ---------------
+
+EC2 = "com.amazonaws.ec2#"
+NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
+"""Names of errors for what does not exist."""
+_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
+
+
+def page_tokens(operation: OperationShapes) -> list[str]:
+    """Return the members of an answer that say that more pages follow."""
+    return [name for name in members_of(operation.output) if _TOKEN.fullmatch(name)]
+
+
+# --- waiters on lists: what the request can name, what a page leaves out, what else the answer says
 
 _ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")

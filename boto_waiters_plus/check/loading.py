@@ -19,12 +19,11 @@ from ..definitions.parsing import as_mapping
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..service.places import operation_name
-from .botocore_services import BotocoreService, service_by_any_name, service_by_name
-from .documents import Document, Target, read_document
+from .documents import Document, Target, newer_than_installed, read_document
 from .events import Location, Severity, ValidationEvent
+from .model import BotocoreService, service_by_any_name, service_by_name
 from .trait_rules import check_waiters2
 from .units import SmithyUnit, Unit, shapes_of, unknown_operation
-from .version_skew import newer_than_installed
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 

@@ -14,7 +14,7 @@ from botocore.model import MapShape, Shape
 
 from ..engine.acceptors import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
-from .shapes import OperationShapes, element_of, enum_of, members_of
+from .model import OperationShapes, element_of, enum_of, members_of
 
 
 @dataclass(frozen=True, slots=True)

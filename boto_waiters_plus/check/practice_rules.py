@@ -25,10 +25,10 @@ from ..engine.acceptors import (
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
+from .absence_rules import processes_of
 from .events import Finding, Severity
+from .model import enum_of
 from .paths import EnumComparison, TracedPath
-from .shapes import enum_of
-from .unhandled_state_rules import processes_of
 
 _ENDS = ("COMPLET", "DONE", "FINISH")
 """Beginnings of words that say that something has ended."""

@@ -13,13 +13,9 @@ from ..definitions.parsing import as_mapping
 from ..definitions.smithy import AWS_NAMESPACE, WAITABLE
 from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
-from .botocore_services import BotocoreService, service_by_namespace
-from .documents import Document, Target
-from .events import Location, Severity, ValidationEvent
-from .shapes import OperationShapes
-from .smithy_model import SmithyModel
-from .suppressions import Suppression, of_metadata, of_trait
-from .version_skew import as_note
+from .documents import Document, Target, as_note
+from .events import Location, Severity, Suppression, ValidationEvent, of_metadata, of_trait
+from .model import BotocoreService, OperationShapes, SmithyModel, service_by_namespace
 from .waiter_rules import nearest
 
 

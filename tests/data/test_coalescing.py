@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.service.sharing import coalescing_of, shares_of, shipped_coalescing
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from botocore.validate import ParamValidator
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import (
     ALREADY_EXISTS,
     DESCRIBED_BY,

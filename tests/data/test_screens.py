@@ -9,7 +9,7 @@ import pytest
 from botocore.stub import Stubber
 from case_tables import tabled
 
-from boto_waiters_plus.check.botocore_services import service_by_namespace
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.on_the_spot import only_reads
