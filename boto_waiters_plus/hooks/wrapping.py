@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .state import INSTALLED
+
+if TYPE_CHECKING:
+    from ..service.clients import ClientHook
+    from ..settings import Settings
 
 AIO_WAITER = "AIOWaiter"
 
@@ -16,7 +22,6 @@ def wait_wrapper(
     if args:  # botocore takes none, and says so
         return wrapped(*args, **keywords)
     from ..stock import stock_waiter  # noqa: PLC0415 - imported by the first wait
-    from .waiter_settings import settings_of  # noqa: PLC0415 - the same
 
     settings = settings_of(waiter)
     if settings is None:
@@ -33,7 +38,6 @@ def aio_wait_wrapper(
     if args or not runs_on_asyncio:
         return wrapped(*args, **keywords)
     from ..stock import stock_waiter  # noqa: PLC0415 - imported by the first wait
-    from .waiter_settings import settings_of  # noqa: PLC0415 - the same
 
     settings = settings_of(waiter)
     if settings is None:
@@ -48,3 +52,22 @@ def is_mock(value: Any) -> bool:
     return module is not None and (
         isinstance(value, module.NonCallableMock) or hasattr(value, "mock")
     )
+
+
+def runs_here(waiter: Any, hook: ClientHook) -> bool:
+    """Return whether the engine runs a waiter: after `uninstall` only if botocore's loop cannot."""
+    from ..stock.defined_waiters import bound_waiter_of  # noqa: PLC0415 - as above
+
+    return hook.runs_waiters() or bound_waiter_of(waiter) is not None
+
+
+def settings_of(waiter: Any) -> Settings | None:
+    """Return the settings for a waiter object; None where botocore's own loop has to run."""
+    from ..service.clients import hook_of  # noqa: PLC0415 - as above
+    from ..stock.stock_waiter import client_of  # noqa: PLC0415 - as above
+
+    hook = hook_of(client_of(waiter))
+    if hook is not None:
+        return hook.level.merged() if runs_here(waiter, hook) else None
+    is_ours = INSTALLED.on and INSTALLED.runs_waiters
+    return INSTALLED.level.own if is_ours else None

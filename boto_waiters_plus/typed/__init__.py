@@ -78,7 +78,7 @@ def _enable_client(
 def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> Any:
     from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
 
-    from ..hooks.resources import returns_outcomes  # noqa: PLC0415 - see `_enable_client`
+    from ..hooks.sessions import returns_outcomes  # noqa: PLC0415 - see `_enable_client`
 
     if not isinstance(resource, ServiceResource):
         raise TypeError(
