@@ -18,8 +18,8 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from service_stub import resources_of, service_stub, shared_stub
 
-from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_services
+from boto_waiters_plus.service.catalog import client_name
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.typed import module_name
 

@@ -20,7 +20,7 @@ from typing import Any
 from generate_data import corrections
 from model_states import REASONS, judged
 
-from boto_waiters_plus.cli.service_lookup import client_name, confidence
+from boto_waiters_plus.cli.service_lookup import confidence
 from boto_waiters_plus.definitions.shipped import (
     WRITTEN_FOR,
     shipped_definitions,
@@ -28,6 +28,7 @@ from boto_waiters_plus.definitions.shipped import (
 )
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.service.catalog import client_name
 
 TOOLS = Path(__file__).resolve().parent
 

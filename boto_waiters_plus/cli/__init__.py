@@ -116,8 +116,8 @@ def _tell(error: Exception, prog: str) -> int:
 
 def _complete() -> int:
     # Only in a completing shell.
+    from ..service.catalog import service_names  # noqa: PLC0415
     from .completion import complete, typed_words  # noqa: PLC0415
-    from .service_lookup import service_names  # noqa: PLC0415
 
     words = typed_words(os.environ)
     is_named = not words or words[0] in COMMANDS

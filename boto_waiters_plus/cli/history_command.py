@@ -14,8 +14,9 @@ from typing import Any
 from botocore import xform_name
 
 from ..history import ENDS, History, HistoryKey
+from ..service.catalog import squashed
 from .exit_codes import CannotRunError
-from .service_lookup import find_service, squashed
+from .service_lookup import find_service
 from .text import columns, span
 
 FILE_HELP = "the file of the history (default: the user's)"

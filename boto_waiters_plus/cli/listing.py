@@ -11,18 +11,15 @@ from botocore import xform_name
 
 from ..definitions.shipped import shipped_definitions, shipped_services
 from ..engine.model import WaiterDefinition
-from .completion import complete_with
-from .service_lookup import (
-    UnknownNameError,
+from ..service.catalog import (
     all_waiters,
     client_name,
-    confidence,
-    definition_facts,
-    find_service,
+    definitions_of,
     services_with_waiters,
     squashed,
-    waiters_of,
 )
+from .completion import complete_with
+from .service_lookup import UnknownNameError, confidence, definition_facts, find_service
 from .text import columns, delays_text, json_text
 
 
@@ -75,7 +72,7 @@ def _found(words: list[str]) -> Iterator[tuple[str, WaiterDefinition]]:
         except UnknownNameError:
             pass
         else:
-            yield from ((service, definition) for definition in waiters_of(service))
+            yield from ((service, definition) for definition in definitions_of(service))
             return
     known = list(all_waiters())
     # `stack-update-complete` and `stack_update_complete` are `StackUpdateComplete`.

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..engine.redaction import printable
+from ..scan.names import NotReadError
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
-from .source_names import NotReadError
 from .text import json_text
 
 RULE = "PollingLoop"
@@ -124,8 +124,8 @@ def _is_wanted(entry: os.DirEntry[str]) -> bool:
 
 def _findings(file: Path) -> list[FoundLoop]:
     """Return the loops of a file; say so if it cannot be read."""
-    from .loop_replacement import replacements  # noqa: PLC0415 - as in `run`
-    from .polling_loops import polling_loops  # noqa: PLC0415
+    from ..scan.loops import polling_loops  # noqa: PLC0415
+    from ..scan.replacement import replacements  # noqa: PLC0415 - as in `run`
 
     try:
         source: str | bytes = _content(file)

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from botocore import xform_name
-from botocore.exceptions import UnknownServiceError
-from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel
-from botocore.utils import CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES
 
 from ..common.arguments import nearest
 from ..definitions.evidence_trait import evidence_of
-from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, load_definitions
 from ..definitions.near_waiters import did_you_mean
-from ..definitions.shipped import shipped_definitions, shipped_services
-from ..definitions.smithy import service_key
+from ..definitions.shipped import shipped_services
 from ..engine.model import WaiterDefinition
-from ..service.places import default_loader
-from ..service.service_waiters import ServiceWaiters
+from ..service.catalog import (
+    client_name,
+    definitions_of,
+    service_names,
+    services_with_waiters,
+    spelled,
+)
 from .completion import complete_with
 from .exit_codes import UsageError
 from .parser import COMMANDS
 
 _Waiter = TypeVar("_Waiter")
-
-CLIENT_NAMES = {each: name for name, each in CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES.items()}
-"""The `boto3.client` names of services that differ from the hyphenised service id."""
 
 SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudwatch-logs)"
 """The help text of the argument SERVICE."""
@@ -84,48 +80,12 @@ def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
         waiter,
         lambda arguments: [
             xform_name(definition.name, "-")
-            for definition in waiters_of(find_service(arguments.service), arguments.definitions)
+            for definition in definitions_of(find_service(arguments.service), arguments.definitions)
         ],
     )
     parser.add_argument(
         "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
-
-
-def client_name(service_id: str) -> str:
-    """Return the `boto3.client` name of the service with this hyphenised id."""
-    return CLIENT_NAMES.get(service_id, service_id)
-
-
-def service_names() -> set[str]:
-    """Return the `boto3.client` names of all services."""
-    shipped = map(client_name, shipped_services())
-    return {*shipped, *default_loader().list_available_services("service-2")}
-
-
-def services_with_waiters() -> set[str]:
-    """Return the `boto3.client` names of the services for which there are waiters."""
-    shipped = map(client_name, shipped_services())
-    return {*shipped, *default_loader().list_available_services("waiters-2"), *own_services()}
-
-
-def own_services() -> set[str]:
-    """Return the `boto3.client` names of the services with definitions of the user's.
-
-    They are on the search path, in either form, or in installed packages.
-    """
-    loader = default_loader()
-    paths = [path for path in loader.search_paths if path != Loader.BUILTIN_DATA_PATH]
-    own = Loader(extra_search_paths=paths, include_default_search_paths=False)
-    found = {*loader.list_available_services(SEARCH_PATH_FILE)}
-    found.update(own.list_available_services("waiters-2"))
-    definitions = installed_definitions()[0]
-    if definitions:
-        keys = {service_key(name): name for name in service_names()}
-        keys |= {service_key(each): client_name(each) for each in shipped_services()}
-        services = (each.service for each in definitions if each.service is not None)
-        found.update(keys.get(service_key(service), service) for service in services)
-    return found
 
 
 def find_service(name: str, what: str = "service") -> str:
@@ -148,55 +108,6 @@ def find_service(name: str, what: str = "service") -> str:
     return found
 
 
-def waiters_of(service: str, files: Sequence[str] | None = None) -> Sequence[WaiterDefinition]:
-    """Return the waiters that a client of this service has here, sorted by name.
-
-    They come from this package, the installed botocore and its search path.
-
-    Args:
-        service: the `boto3.client` name.
-        files: what `--definitions` names, which takes precedence over all of them.
-
-    Raises:
-        WaiterDefinitionError: one of these files, or one on the search path, cannot be read or is
-            malformed.
-    """
-    loader = default_loader()
-    try:
-        definitions = load_definitions(files or ())
-        document = loader.load_service_model(service, "service-2")
-        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
-        found = [waiter.definition for waiter in waiters.values()]
-    except UnknownServiceError:
-        # The service is newer than the installed botocore.
-        ids = {client_name(service_id): service_id for service_id in shipped_services()}
-        found = list(shipped_definitions(ids[service]))
-    return sorted(found, key=lambda definition: definition.name)
-
-
-def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
-    """Yield the shipped waiters, and all waiters of services for which the user has definitions.
-
-    A package's definitions for any service that has their operation come last, as of `any`.
-
-    Raises:
-        WaiterDefinitionError: a file on the search path is malformed.
-    """
-    own = own_services()
-    for service_id in shipped_services():
-        service = client_name(service_id)
-        if service not in own:
-            yield from ((service, definition) for definition in shipped_definitions(service_id))
-    names = set()
-    for service in sorted(own & service_names()):
-        for definition in waiters_of(service):
-            names.add(definition.name)
-            yield service, definition
-    for definition in installed_definitions()[0]:
-        if definition.service is None and definition.name not in names:
-            yield "any", definition
-
-
 def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefinition]:
     """Return the service that SERVICE means, and its waiter that WAITER means.
 
@@ -207,7 +118,7 @@ def definition_named(arguments: argparse.Namespace) -> tuple[str, WaiterDefiniti
         WaiterDefinitionError: a file of `--definitions` or on the search path is malformed.
     """
     service = find_service(arguments.service)
-    found = waiters_of(service, arguments.definitions)
+    found = definitions_of(service, arguments.definitions)
     waiters = {xform_name(definition.name): definition for definition in found}
     return service, waiter_among(waiters, arguments.waiter, service)
 
@@ -250,13 +161,3 @@ def definition_facts(service: str, definition: WaiterDefinition) -> dict[str, An
         "deprecated": definition.deprecated,
         "documentation": definition.documentation,
     }
-
-
-def spelled(name: str, known: Iterable[str]) -> str | None:
-    """Return the one of known names that a name is another spelling of."""
-    return next((each for each in known if squashed(each) == squashed(name)), None)
-
-
-def squashed(name: str) -> str:
-    """Return what all spellings of a name have in common: `bucketexists`."""
-    return re.sub(r"[-_]", "", name).lower()

@@ -20,6 +20,7 @@ from ..definitions.files import load_definitions
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
 from ..service.bound_waiter import BoundWaiter
+from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
 from ..service.on_the_spot import made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
@@ -39,14 +40,7 @@ from .operation_parameters import (
     parsed,
 )
 from .outcome_report import OutcomeReport
-from .service_lookup import (
-    SERVICE_HELP,
-    operation_named,
-    operations_of,
-    service_names,
-    spelled,
-    waiter_among,
-)
+from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
 from .text import RETRY_TRANSIENT, flag, refused
 from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
-from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
+from boto_waiters_plus.service.catalog import client_name
 from boto_waiters_plus.service.judge import DefinitionJudge
 
 DEEPEST = 8

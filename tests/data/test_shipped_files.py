@@ -12,7 +12,6 @@ from data_rules import check
 from script_modules import script
 
 from boto_waiters_plus import enable, load_definitions
-from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import (
     WRITTEN_FOR,
     shipped_definitions,
@@ -22,6 +21,7 @@ from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
 from boto_waiters_plus.engine.delays import delay_range
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.service.catalog import client_name
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.validation import Severity
 

@@ -11,9 +11,9 @@ from botocore import xform_name
 from botocore.loaders import Loader
 
 from boto_waiters_plus import typed
-from boto_waiters_plus.cli.service_lookup import client_name
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.option_checks import OPTION_NAMES
+from boto_waiters_plus.service.catalog import client_name
 
 SERVICES = [
     ("s3", "s3", "bucket_exists"),

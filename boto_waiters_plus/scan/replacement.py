@@ -24,13 +24,12 @@ from ..engine.acceptors import (
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
+from ..service.catalog import client_name, definitions_of, service_names, squashed
 from ..service.on_the_spot import reason_not_to_poll
 from ..service.places import default_loader
 from ..service.state_member import state_members
-from .loop_effects import ANSWERED, Effect
-from .polling_loops import PollingLoop, ReadCall
-from .service_lookup import client_name, service_names, squashed, waiters_of
-from .source_names import spend
+from .loops import ANSWERED, Effect, PollingLoop, ReadCall
+from .names import spend
 
 _SUCCESS = AcceptorState.SUCCESS
 _MISSING = re.compile(r"notfound|nosuch|notexist")
@@ -210,7 +209,7 @@ def _key(text: str | bool) -> str:  # noqa: FBT001 - a text, or `ANSWERED`
     return "notfound" if letters == "404" else letters
 
 
-_waiters = functools.cache(waiters_of)
+_waiters = functools.cache(definitions_of)
 _service_names = functools.cache(service_names)
 
 

@@ -1,0 +1,1 @@
+"""`boto-wait scan`: polling loops in Python files, and the line to write instead."""
