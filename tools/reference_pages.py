@@ -19,8 +19,8 @@ from botocore.model import OperationModel, OperationNotFoundError
 from botocore.session import Session
 from waiter_coverage import CONFIDENCE_MEANINGS, breakable
 
+from boto_waiters_plus.cli.output import acceptor_rows, delays_text
 from boto_waiters_plus.cli.service_lookup import confidence
-from boto_waiters_plus.cli.text import acceptor_rows, delays_text
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.catalog import client_name

@@ -117,7 +117,7 @@ def _tell(error: Exception, prog: str) -> int:
 def _complete() -> int:
     # Only in a completing shell.
     from ..service.catalog import service_names  # noqa: PLC0415
-    from .completion import complete, typed_words  # noqa: PLC0415
+    from .parser import complete, typed_words  # noqa: PLC0415
 
     words = typed_words(os.environ)
     is_named = not words or words[0] in COMMANDS
@@ -175,7 +175,7 @@ def _right_option(option: str, known: Sequence[str]) -> str | None:
     """Return the options that one under another name stands for, or else the nearest one."""
     from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
     from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415 - the same
-    from .text import flag  # noqa: PLC0415 - the same
+    from .output import flag  # noqa: PLC0415 - the same
 
     name = option[2:].replace("-", "_")
     if name not in OTHER_NAMES or name in ENDING_OPTIONS:

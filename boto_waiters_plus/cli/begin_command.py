@@ -19,14 +19,13 @@ from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
 from ..service.tokens import TokenMember, new_token, token_member
-from .client_options import add_client_options, client_of, duration, service_model, session_of
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
+from .options import add_client_options, client_of, duration, service_model, session_of
 from .outcome_report import attempts_text, redacted, safe_response
-from .query import add_output_options, print_json
+from .output import add_output_options, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
-from .text import flag, json_text, refused, span
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
        [--then WAITER | --no-wait] [--once] [--stop-on-timeout] [--stop-on-cancel]

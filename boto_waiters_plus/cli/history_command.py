@@ -16,8 +16,8 @@ from botocore import xform_name
 from ..history import ENDS, History, HistoryKey
 from ..service.catalog import squashed
 from .exit_codes import CannotRunError
+from .output import columns, span
 from .service_lookup import find_service
-from .text import columns, span
 
 FILE_HELP = "the file of the history (default: the user's)"
 HEAD = ("service", "waiter", "region", "kind", "from", *ENDS, "median")

@@ -18,9 +18,9 @@ from ..service.catalog import (
     services_with_waiters,
     squashed,
 )
-from .completion import complete_with
+from .output import columns, delays_text, json_text
+from .parser import complete_with
 from .service_lookup import UnknownNameError, confidence, definition_facts, find_service
-from .text import columns, delays_text, json_text
 
 
 def add_parser(subparsers: Any) -> None:

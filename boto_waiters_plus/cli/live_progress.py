@@ -15,7 +15,7 @@ from ..common.short_labels import ONE_LINE, LabelCell, ShortLabels
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..progress import OTHER_LINES, REFRESHES_PER_SECOND, Row, WaitProgress, waits_table
-from .text import span
+from .output import span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -22,8 +22,8 @@ from botocore.validate import ParamValidator
 
 from ..definitions.files import MAX_FILE_SIZE
 from ..engine.redaction import printable
-from .completion import complete_with
 from .exit_codes import UsageError
+from .parser import complete_with
 from .service_lookup import UnknownNameError
 
 _MARK = "\ufeff"

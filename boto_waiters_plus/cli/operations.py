@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError
 
-from .client_options import duration, use_cached_credentials
 from .exit_codes import (
     FAILED,
     NOT_CONFIGURED,
@@ -30,7 +29,8 @@ from .exit_codes import (
     sighup_as_sigterm,
 )
 from .operation_parameters import file_text
-from .text import columns, refused
+from .options import duration, use_cached_credentials
+from .output import columns, refused
 
 if TYPE_CHECKING:
     from ..batch.wait import Wait

@@ -23,8 +23,7 @@ from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from ..progress import WaitProgress
 from ..service.sensitive_members import has_sensitive_names, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
-from .query import print_json
-from .text import as_flags, json_text, span
+from .output import as_flags, json_text, print_json, span
 
 REDACTED = "***"
 """What stands for a member that is sensitive in the model."""

@@ -1,11 +1,19 @@
-"""The parser of the command's arguments, and the names of its subcommands."""
+"""Completion of words in bash, zsh and fish, by argcomplete.
+
+argcomplete starts the command, with the typed line in an environment variable, and takes what the
+parser of that line would accept.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from .exit_codes import USAGE_ERROR
+
+# --- the parser of the command's arguments, and the names of its subcommands ---------------------
 
 COMMANDS = {
     "wait": ("wait_command", "wait for a resource (the default: `boto-wait SERVICE WAITER ...`)"),
@@ -35,3 +43,65 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message and the command that shows the help, and exit."""
         self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
+
+
+# --- completion of words in bash, zsh and fish, by argcomplete -----------------------------------
+
+
+def typed_words(environment: Mapping[str, str]) -> list[str]:
+    """Return the words that were typed behind the command's name, up to the one at the cursor."""
+    line = environment.get("COMP_LINE", "")
+    typed = line[: int(environment.get("COMP_POINT", len(line)))]
+    try:
+        # The mark keeps an empty word at the cursor.
+        return shlex.split(typed + "_")[1:-1]
+    except ValueError:
+        # Inside quotes.
+        return typed.split()[1:-1]
+
+
+def complete_with(
+    action: argparse.Action,
+    values: Callable[[Any], Iterable[str]],
+    otherwise: Callable[[], Iterable[str]] = tuple,
+) -> None:
+    """Set the function that returns what an argument may be, given the arguments before it.
+
+    Args:
+        action: the argument.
+        values: returns what it may be.
+        otherwise: returns what it may also be, if none of these begins with what was typed.
+    """
+
+    def completer(prefix: str, parsed_args: Any, **_: Any) -> Iterable[str]:
+        found = [value for value in values(parsed_args) if value.startswith(prefix)]
+        return found or otherwise()
+
+    # argcomplete reads this attribute; argparse knows nothing of it.
+    action.completer = completer  # type: ignore[attr-defined] # see above
+
+
+def complete(
+    parser: argparse.ArgumentParser | None, service_names: Callable[[], Iterable[str]]
+) -> int:
+    """Print the words that can follow; does not return if argcomplete is there.
+
+    Args:
+        parser: the parser of the words before; None completes the first word.
+        service_names: returns what the first word may be, apart from a subcommand.
+
+    Returns:
+        1 if argcomplete is not installed.
+    """
+    try:
+        import argcomplete  # noqa: PLC0415 - an extra
+    except ImportError:
+        return 1
+    if parser is None:
+        parser = Parser()
+        parser.add_argument("--version", action="store_true")
+        complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])
+    # Before a waiter is named, options would hide its name.
+    options = "long" if parser.get_default("target") else False
+    argcomplete.autocomplete(parser, always_complete_options=options)
+    return 0

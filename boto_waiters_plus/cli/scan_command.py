@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ..engine.redaction import printable
 from ..scan.names import NotReadError
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
-from .text import json_text
+from .output import json_text
 
 RULE = "PollingLoop"
 """The id of a finding in annotations and SARIF."""

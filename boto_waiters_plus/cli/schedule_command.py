@@ -17,12 +17,12 @@ from botocore.session import Session
 
 from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.model import WaiterDefinition
-from .client_options import duration
 from .exit_codes import UsageError
 from .history_command import FILE_HELP, kept
+from .options import duration
+from .output import delays_text, span
 from .service_lookup import add_waiter_arguments, definition_named
 from .show import attempt_times
-from .text import delays_text, span
 
 SAMPLES = 200
 """Schedules that an average is taken over."""

@@ -21,9 +21,8 @@ from ..service.catalog import (
     services_with_waiters,
     spelled,
 )
-from .completion import complete_with
 from .exit_codes import UsageError
-from .parser import COMMANDS
+from .parser import COMMANDS, complete_with
 
 _Waiter = TypeVar("_Waiter")
 

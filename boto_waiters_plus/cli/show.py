@@ -23,6 +23,7 @@ from ..engine.redaction import printable
 from ..service.on_the_spot import only_reads
 from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
+from .output import acceptor_rows, columns, delays_text, json_text
 from .service_lookup import (
     UnknownNameError,
     add_waiter_arguments,
@@ -32,7 +33,6 @@ from .service_lookup import (
     find_service,
     operation_named,
 )
-from .text import acceptor_rows, columns, delays_text, json_text
 
 BASES: dict[str | None, str] = {
     "identity": "the answer of the call names the change",

@@ -25,8 +25,6 @@ from ..service.labels import told_apart
 from ..service.on_the_spot import made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.state_member import state_members
-from .client_options import client_of, service_model, session_of
-from .completion import complete_with
 from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
 from .operation_parameters import (
@@ -39,10 +37,11 @@ from .operation_parameters import (
     members_of,
     parsed,
 )
+from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
+from .output import RETRY_TRANSIENT, flag, refused
+from .parser import complete_with
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
-from .text import RETRY_TRANSIENT, flag, refused
-from .wait_options import AD_HOC, OPTIONS, add_wait_options, peek
 
 if TYPE_CHECKING:
     from ..batch.wait import Wait

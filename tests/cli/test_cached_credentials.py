@@ -6,7 +6,7 @@ import json
 import pytest
 from service.roles import KEYS, answering, profiles_in
 
-from boto_waiters_plus.cli.client_options import session_of
+from boto_waiters_plus.cli.options import session_of
 
 FUTURE, PAST = "2100-01-01T00:00:00UTC", "2020-01-01T00:00:00UTC"
 
