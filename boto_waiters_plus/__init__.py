@@ -15,7 +15,7 @@ from .hooks.installation import enable, install, uninstall
 
 if TYPE_CHECKING:
     from .changes.effects import effect_of
-    from .common.definition_error import WaiterDefinitionError
+    from .common.errors import WaiterDefinitionError
     from .deadlines import deadline
     from .definitions.files import load_definitions
     from .engine.model import WaiterDefinition

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 import botocore.exceptions
 
-from .common.definition_error import WaiterDefinitionError
+from .common.errors import WaiterDefinitionError
 from .engine.acceptors import MatchedAcceptor
 from .outcome import FactTable, Rows, wait_rows
 

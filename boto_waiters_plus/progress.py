@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
-from .common.short_labels import ONE_LINE, LabelCell, ShortLabels
+from .common.labels import ONE_LINE, LabelCell, ShortLabels
 from .engine.model import WaitDescription
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError

@@ -17,7 +17,7 @@ from botocore.exceptions import ParamValidationError, StubResponseError
 from ..calls.clients import is_async
 from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
 from ..common.arguments import count, flag, time_bound, unknown, with_methods
-from ..common.warning import caller
+from ..common.errors import caller
 from ..deadlines import seconds_left
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..options import CancelEvent, Seconds, refuse_options_of_waits, refuse_short_wait

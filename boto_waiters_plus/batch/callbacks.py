@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from ..calls.clock import current_time, start_timed_thread
 from ..calls.watch import monotonic
+from ..common.errors import warn
 from ..common.process import JobThread
-from ..common.warning import warn
 
 logger = logging.getLogger("boto_waiters_plus")
 

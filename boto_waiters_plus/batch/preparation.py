@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..calls.client_call import call_for
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
-from ..common.warning import Caller
+from ..common.errors import Caller
 from ..deadlines import deadline
 from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for

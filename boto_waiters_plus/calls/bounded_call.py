@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ..common.warning import warn
+from ..common.errors import warn
 from ..options import CancelEvent
 from .budget import CallBudget, CallEnded, run_within
 from .client_events import note_arrivals, refuse_late_retries

@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
-from ..common.signal_handlers import is_of_handler
+from ..common.process import is_of_handler
 from ..options import CancelEvent
 from .watch import LISTEN_AFTER, listen, monotonic, watchdog
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
 
-from ..common.signal_handlers import is_of_handler
+from ..common.process import is_of_handler
 from .budget import CallBudget, CallExpired, awaited_budget, current_budget, run_within
 from .clients import PerClient
 from .private_names import prompters_of, refresh_of, signs_with_given_credentials

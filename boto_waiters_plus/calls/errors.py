@@ -35,7 +35,7 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
-from ..common.signal_handlers import is_of_handler
+from ..common.process import is_of_handler
 from .budget import CallExpired
 from .threads import abandonable_call
 

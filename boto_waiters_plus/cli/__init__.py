@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from .. import __version__
-from ..common.definition_error import WaiterDefinitionError
+from ..common.errors import WaiterDefinitionError
 from ..engine.redaction import printable
 from .exit_codes import (
     TERMINATED,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..common.short_labels import ONE_LINE, LabelCell, ShortLabels
+from ..common.labels import ONE_LINE, LabelCell, ShortLabels
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..progress import OTHER_LINES, REFRESHES_PER_SECOND, Row, WaitProgress, waits_table

@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from ..common.definition_error import WaiterDefinitionError
+from ..common.errors import WaiterDefinitionError
 from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .smithy import WAITABLE, parse_model, refuse_conflicts, service_key

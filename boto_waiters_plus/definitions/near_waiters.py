@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..common.short_labels import common_start
+from ..common.labels import common_start
 from .words import ENDED_WORDS, FAILED_WORDS, GONE_WORDS, is_underway, listed, words_of
 
 MOST: Final = 3

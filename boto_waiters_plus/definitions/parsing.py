@@ -13,7 +13,7 @@ from jmespath.functions import Functions
 from jmespath.lexer import Lexer
 
 from ..common.arguments import unknown
-from ..common.definition_error import WaiterDefinitionError
+from ..common.errors import WaiterDefinitionError
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

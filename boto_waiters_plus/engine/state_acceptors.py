@@ -13,7 +13,7 @@ from typing import Any
 
 import jmespath
 
-from ..common.short_labels import common_start
+from ..common.labels import common_start
 from .acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
 _TEXT_FUNCTIONS = ("join", "to_string", "type")

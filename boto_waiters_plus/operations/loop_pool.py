@@ -14,7 +14,7 @@ from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import Schedule
 from ..batch.scheduler_async import run_waits_async
 from ..batch.wait import Wait
-from ..common.warning import caller
+from ..common.errors import caller
 from ..engine.wait_event import WaitEvent
 
 

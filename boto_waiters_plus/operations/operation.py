@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..changes.stops import STOP_TIME
-from ..common.warning import warn
+from ..common.errors import warn
 from ..outcome import WaiterOutcome
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.threads import forget_caller_in
-from ..common.warning import caller
+from ..common.errors import caller
 from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
 

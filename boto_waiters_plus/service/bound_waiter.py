@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..common.warning import warn
+from ..common.errors import warn
 from ..engine.acceptors import OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.model import ListShape, OperationModel, Shape, StringShape
 
-from ..common.short_labels import short_arns
+from ..common.labels import short_arns
 from ..engine.redaction import MAX_PARAMETERS, listed, parameter_text
 from ..options import WaitOptions
 from .sharing import coalescing_of

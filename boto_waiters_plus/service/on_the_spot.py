@@ -11,7 +11,7 @@ from botocore.model import ListShape, MapShape, OperationModel, Shape, Structure
 
 from ..calls.private_names import is_marked_readonly
 from ..common.arguments import nearest, text, texts
-from ..common.warning import warn
+from ..common.errors import warn
 from ..definitions.shipped import pollable_list, shipped_definitions
 from ..definitions.words import (
     CHANGES,

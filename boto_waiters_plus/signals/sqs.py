@@ -14,8 +14,7 @@ from ..calls.credentials import refresh_what_asks
 from ..common.arguments import flag
 from ..engine.redaction import parameter_text
 from ..options import CancelEvent
-from .messages import EventPattern, event_of
-from .receiver import Receiver
+from .receiver import EventPattern, Receiver, event_of
 from .signal import Signal, Subscription
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from botocore.model import OperationModel
 from ..calls.client_call import call_for
 from ..calls.clients import is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
-from ..common.warning import warn
+from ..common.errors import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable

@@ -36,9 +36,8 @@ from unittest import mock
 
 from ..calls.clock import SYSTEM_TIME, set_time
 from ..options import CancelEvent
-from .blocking_waits import blocking_waits_noted
 from .loop_jumper import CHECK_INTERVAL, LoopJumper, ready_of, wake
-from .sleepers import IsWaiting, Sleepers
+from .time import IsWaiting, Sleepers, blocking_waits_noted
 
 _holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..common.warning import warn
+from ..common.errors import warn
 from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.machine import Policy
 from ..history import ENDS, History, HistoryKey

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..common.short_labels import short_arns
+from ..common.labels import short_arns
 from ..engine.redaction import MAX_ITEMS, cut
 from ..exceptions import ErrorT, WaiterError
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..calls.budget import Reply
 from ..calls.clock import SYSTEM_TIME, current_time
-from ..common.warning import warn
+from ..common.errors import warn
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import Random
 from ..engine.machine import (
@@ -61,7 +61,7 @@ from .refused_part import RefusedPart
 from .wording import passed_error_in_words, reason_of
 
 if TYPE_CHECKING:
-    from ..common.warning import Caller
+    from ..common.errors import Caller
     from ..engine.path_interpreter import FailedExpression
     from ..engine.wait_event import EventKind
     from ..outcome import EarlierAttempts

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ..common.short_labels import short_arns
+from ..common.labels import short_arns
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, Succeeded, TimedOut
 from ..engine.redaction import cut, listed, shown
 from .facts import Attempt, RunFacts

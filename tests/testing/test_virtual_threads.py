@@ -14,7 +14,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import ConditionWait, wait_for
 from boto_waiters_plus.operations import start
-from boto_waiters_plus.testing import sleepers
+from boto_waiters_plus.testing import time as virtual_sleeps
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 SAFETY = 60
@@ -276,7 +276,7 @@ def test_a_held_thread_stops_time_for_others(virtual_time):
 
 
 def test_a_lock_held_by_a_sleeper_is_no_deadlock(virtual_time, monkeypatch):
-    monkeypatch.setattr(sleepers, "STUCK_AFTER", 0.1)
+    monkeypatch.setattr(virtual_sleeps, "STUCK_AFTER", 0.1)
     lock, has_lock = threading.Lock(), threading.Event()
 
     def sleep_with_lock():

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.measure import Measurement
 
+
 ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
 """rich's options for text that is cut instead of wrapped."""
 
