@@ -85,7 +85,7 @@ __all__ = [
 # that installs and never waits pays for `install` alone.
 _MODULES = {
     "deadlines": ("deadline",),
-    "common.definition_error": ("WaiterDefinitionError",),
+    "common.errors": ("WaiterDefinitionError",),
     "definitions.files": ("load_definitions",),
     "engine.model": ("WaiterDefinition",),
     "engine.wait_event": ("WaitEvent",),

@@ -48,8 +48,8 @@ A DANGER makes a waiter useless or harmful; a WARNING costs the caller time or l
 without effect; a NOTE may well be intended. All rules trust the model; services are known to return
 values that their models lack. A waiter with the tag `generated` has no notes.
 
-A model suppresses events that are intended: see `suppressions`. It may also name the version of
-botocore that it was written for: see `version_skew`.
+A model suppresses events that are intended: see `check.events`. It may also name the version of
+botocore that it was written for: see `check.documents`.
 """
 
 from __future__ import annotations

@@ -546,13 +546,28 @@ def test_ends_of_a_first_attempt_are_not_kept(table, history):
     assert [each.is_end for each in history.times(KEY)] == [False, True]
 
 
-def test_times_of_begin_count_from_the_call(table, history):
+class ToldHistory(bwp.History):
+    """Tells when a time was added, which a background wait does where its callbacks are called."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.is_added = threading.Event()
+
+    def add(self, key, end, seconds):
+        super().add(key, end, seconds)
+        self.is_added.set()
+
+
+def test_times_of_begin_count_from_the_call(table, file):
+    history = ToldHistory(file)
     key = HistoryKey("dynamodb", "TableExists", "us-east-1", "", from_call=True)
     attribute = {"AttributeName": "id", "AttributeType": "S"}
     own = {"AttributeDefinitions": [attribute], "BillingMode": "PAY_PER_REQUEST"}
     own["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
     options = {"TableName": "orders", "max_wait": 3000, "delay_history": known(history, key)}
+    history.is_added.clear()
     bwp.begin(table.client.create_table, **options, **own).result(60)
+    assert history.is_added.wait(60)
     assert table.first_delay > MAX_DELAY
     assert history.times(key)[0].seconds == pytest.approx(TAKES, abs=MAX_DELAY)
     assert not history.times(KEY)

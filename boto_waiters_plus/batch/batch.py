@@ -1,4 +1,4 @@
-"""The waits of one call of `wait_all` and its relatives, from their checks to their results."""
+"""The waits of one call of `wait_all` and its relatives, from checks to results and errors."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _cause(waits: int, errors: list[Exception]) -> BaseException:
     return errors[0]
 
 
-# --- the waits of one call of `wait_all` and its relatives, from their checks to their results
+# --- the waits of one call -----------------------------------------------------------------------
 
 MOST_READS_OF_BATCH: Final = 20
 """Reads that tell why waits failed, for all of them together."""

@@ -61,7 +61,7 @@ class TaskStage(enum.Enum):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Task:
-    """One wait among many; `task_steps` alone changes it."""
+    """One wait among many; `schedule` alone changes it."""
 
     run: WaitRun
     call: Any

@@ -1,4 +1,4 @@
-"""Steps the waits of a schedule: what is decided for each of them, and when it is due.
+"""Which of many waits are due, which may make a call, and what is decided for each of them.
 
 Nothing else writes to a `Task`.
 """
@@ -316,10 +316,10 @@ def _forget_frames(error: BaseException | None) -> None:
 # A schedule is a heap of times and a queue for each client; it has no thread, and neither blocks
 # nor awaits. The drivers (`scheduler`, `scheduler_async`, `background`) make the calls of a turn
 # and wait: for a reply, or until the next turn is due. All waits are stepped in the thread of the
-# driver, by `task_steps`.
+# driver.
 #
 # A call is made when there is room for it: at most `threads` calls at once, and what
-# `service_limiter` allows for the service and for the client. After a throttle the delays of the
+# `limits` allows for the service and for the client. After a throttle the delays of the
 # client's waits that are running last twice as long, where the wait has time for that.
 #
 # The waits of one `groups.Group` share calls and a schedule.

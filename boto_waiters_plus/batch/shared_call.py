@@ -1,4 +1,4 @@
-"""One call for several waits of one client; `response_split` splits the response."""
+"""One call for several waits of one client; `service.sharing` splits the response."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class CallableWait(ABC):
         """
 
 
-# --- one wait among many, checked when it is made ------------------------------------------------
+# --- a wait of a client --------------------------------------------------------------------------
 
 
 class Wait:

@@ -3,8 +3,8 @@
 Everything that botocore does in the call is bounded: connecting, TLS, the request, the headers
 and body of the response, and its own retries. The call runs in the calling thread. `connections`
 tells the `CallBudget` which socket is in use, the watchdog shuts that socket when the time is up,
-and `late_retries` refuses retries that would not fit. What has arrived by then is still parsed:
-`arrivals` tells when.
+and `client_events` refuses retries that would not fit, and tells when the answer has arrived: what
+has arrived by then is still parsed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one call may use: its time, its cancel events, and the socket that it is using.
+"""What one call may use: its time, its cancel events, its socket; and the reply that it gives.
 
 When the time is up or a cancel event is set, the socket in use is shut, and whatever the call was
 doing (TLS handshake, headers, body) ends at once in the calling thread.

@@ -1,4 +1,4 @@
-"""Refuses a retry of the SDK whose delay may not fit into the time left for the call."""
+"""What the events of a client tell and refuse: when an answer arrives, and retries too late."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _arrived(operation_model: OperationModel, **_: Any) -> None:
         budget.arrived = monotonic()
 
 
-# --- refuses a retry of the SDK whose delay may not fit into the time left for the call ----------
+# --- refuses a retry whose delay may not fit into the time left for the call ---------------------
 
 LARGEST_STANDARD_DELAY: Final = 20.0
 """Seconds; the standard retry mode's cap on its own delay."""

@@ -1,4 +1,4 @@
-"""What is remembered about a client for as long as it lives."""
+"""What is remembered about a client, and what kind of client or method it is."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def can_answer() -> bool:
         return True
 
 
-# --- refreshes of the credentials of a client, which take as long as they take -------------------
+# --- refreshes -----------------------------------------------------------------------------------
 
 ACCOUNT: Final = "AWS::Auth::AccountId"
 """The parameter of an endpoint that depends on the account."""

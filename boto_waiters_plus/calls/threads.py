@@ -1,4 +1,4 @@
-"""What only the thread of the caller can do, such as to ask somebody at the terminal.
+"""A thread for one call, which can be left behind, and the way back to the thread of the caller.
 
 A call of a client may be made in another thread. The thread that waits for it has a `CallersThread`
 in the context of the call, which takes what is to be done there.
@@ -133,7 +133,7 @@ def abandonable_call(
 ) -> T:
     """Run a function in a daemon thread, and abandon it when the budget is used up.
 
-    It has the context variables of the calling thread, and may ask in it; see `callers_thread`.
+    It has the context variables of the calling thread, and may ask in it; see `CallersThread`.
 
     Args:
         function: what runs; in the calling thread if no thread can be started.

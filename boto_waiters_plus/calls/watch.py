@@ -1,7 +1,7 @@
 """The thread that ends calls at their deadline.
 
 It runs no code but this package's: cancel events, which may be objects of any class, are
-waited for by the threads of `cancel_listener`.
+waited for by threads of their own.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def listen(event: CancelEvent, call: CancellableCall) -> None:
         _listeners.add(each, call)
 
 
-# --- the thread that ends calls at their deadline ------------------------------------------------
+# --- the watchdog --------------------------------------------------------------------------------
 
 IDLE_TIMEOUT: Final = 0.4
 """Seconds that the thread sleeps at most; after two sleeps without a call it ends."""

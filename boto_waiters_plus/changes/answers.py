@@ -1,4 +1,4 @@
-"""What a call asked for, and what is there instead."""
+"""What the answer of a call refuses, and what an answer shows in place of what was asked for."""
 
 from __future__ import annotations
 

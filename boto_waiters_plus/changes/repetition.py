@@ -1,4 +1,4 @@
-"""One call that is repeated until its outcome is known, on the engine of the waits."""
+"""One call that is repeated until its outcome is known: its run, its errors and what they say."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class LateArrivalError(WaiterFailedError):
     """
 
 
-# --- one call that is repeated until its outcome is known, on the engine of the waits ------------
+# --- the run, on the engine of the waits ---------------------------------------------------------
 
 MIN_DELAY: Final = 2
 """Seconds. The specification's default."""

@@ -1,4 +1,4 @@
-"""The operation that a method of a client calls, and the token under which it is repeated."""
+"""What is called, under which token, and what a store keeps of it."""
 
 from __future__ import annotations
 

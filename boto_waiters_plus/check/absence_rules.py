@@ -262,10 +262,11 @@ def _structures(shape: Shape | None, read: frozenset[str]) -> Iterator[Shape]:
 # A resource in such a state does not reach the desired one by itself, and the wait times out. The
 # meaning of a value is guessed from its words. A value is therefore reported only as a NOTE if it
 #
-# - means an end but not failure; - means failure of another process than the waiter's
-# (`UPDATE_FAILED` of a waiter for creation); - means failure of something other than the end that
-# the waiter waits for (a wait until a resource is gone passes over it: what failed is deleted
-# too); - or if the waiter recognises failure by another member.
+# - means an end but not failure;
+# - means failure of another process than the waiter's (`UPDATE_FAILED` of a waiter for creation);
+# - means failure of something other than the end that the waiter waits for (a wait until a resource
+#   is gone passes over it: what failed is deleted too);
+# - or if the waiter recognises failure by another member.
 
 # Beginnings of words, as in `ENDINGS`.
 _PROCESSES = listed(

@@ -1,4 +1,4 @@
-"""The static analysis of JMESPath expressions: Smithy's linter.
+"""JMESPath expressions: their trees, Smithy's linter for them, and the samples it takes.
 
 It evaluates an expression on sample data and reports what cannot be right. Its rules are those of
 Smithy's linter, oddities included: an expression that is clean here is clean there. Values are JSON
@@ -152,7 +152,7 @@ def _with_marked_groups(text: str, tokens: list[Node]) -> str:
     return text
 
 
-# --- the static analysis of JMESPath expressions: Smithy's linter --------------------------------
+# --- the linter ----------------------------------------------------------------------------------
 
 
 class _Unknown(enum.Enum):

@@ -52,7 +52,7 @@ def page_tokens(operation: OperationShapes) -> list[str]:
     return [name for name in members_of(operation.output) if _TOKEN.fullmatch(name)]
 
 
-# --- waiters on lists: what the request can name, what a page leaves out, what else the answer says
+# --- the rules -----------------------------------------------------------------------------------
 
 _ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")

@@ -1,4 +1,4 @@
-"""Shapes, operations and services of a Smithy model in JSON AST form."""
+"""What the rules know of a service: its operations and shapes, by a Smithy model or by botocore."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class OperationShapes:
         return self.shape.rpartition("#")[2]
 
 
-# --- shapes, operations and services of a Smithy model in JSON AST form --------------------------
+# --- those of a Smithy model in JSON AST form ----------------------------------------------------
 
 # Smithy's types as botocore names them; types with the same name in both are left out.
 _TYPES = {

@@ -6,8 +6,8 @@ A subcommand is a module with two functions: `add_parser(subparsers)` describes 
 has a third, `add_parameters(parser, words)`, which is given the words after the subcommand's name.
 A module is imported only if it is called. No service of boto3 may have the subcommand's name.
 
-`service_lookup` finds SERVICE and WAITER and completes them, `text` makes columns and makes foreign
-text safe to print. A command that cannot go on raises `UsageError`, `NotConfiguredError` or
+`service_lookup` finds SERVICE and WAITER and completes them, `output` makes columns and makes
+foreign text safe to print. A command that cannot go on raises `UsageError`, `NotConfiguredError` or
 `CannotRunError`, which `exit_codes` maps; a malformed definition ends a command as wrong arguments
 do. Where there is nothing to show, a line on stderr says so; the code is 0. A line on stderr begins
 with `boto-wait NAME:`, unless it sums up what stdout shows or lacks.

@@ -1,4 +1,4 @@
-"""Completion of words in bash, zsh and fish, by argcomplete.
+"""The parser of the command, its subcommands, and the completion of words in a shell.
 
 argcomplete starts the command, with the typed line in an environment variable, and takes what the
 parser of that line would accept.
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
 
 
-# --- completion of words in bash, zsh and fish, by argcomplete -----------------------------------
+# --- completion, by argcomplete ------------------------------------------------------------------
 
 
 def typed_words(environment: Mapping[str, str]) -> list[str]:

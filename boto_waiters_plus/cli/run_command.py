@@ -46,7 +46,7 @@ def install_with_children() -> None:
         multiprocessing.set_forkserver_preload([])
 
 
-# --- `boto-wait run`: an existing script, with every client extended -----------------------------
+# --- the command ---------------------------------------------------------------------------------
 
 
 def add_parser(subparsers: Any) -> None:

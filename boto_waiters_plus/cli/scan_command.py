@@ -46,7 +46,7 @@ class FoundLoop(NamedTuple):
     operation: str | None
     waiter: str | None
     replacement: str | None
-    """The line to write instead, as `loop_replacement.Replacement.line`."""
+    """The line to write instead, as `replacement.Replacement.line`."""
 
 
 def add_parser(subparsers: Any) -> None:

@@ -1,4 +1,4 @@
-"""Warnings of the package, which never change an outcome."""
+"""The error of a definition, and warnings of the package, which never change an outcome."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _rebuild_definition_error(
     return WaiterDefinitionError(problem, source=source, waiter=waiter, acceptor=acceptor)
 
 
-# --- warnings of the package, which never change an outcome --------------------------------------
+# --- warnings ------------------------------------------------------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 

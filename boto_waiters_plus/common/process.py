@@ -54,7 +54,7 @@ def _arguments(frame: FrameType) -> Iterator[object]:
         yield from value if isinstance(value, tuple) else (value,)
 
 
-# --- what exists once per process: locks and threads, and what a forked child renews -------------
+# --- locks and threads, and what a forked child renews -------------------------------------------
 
 _renewals: Final = weakref.WeakKeyDictionary[Any, Callable[[Any], None]]()
 

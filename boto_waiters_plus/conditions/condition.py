@@ -175,7 +175,7 @@ def _state_of(value: Any) -> str:
     return in_words(value) or f"a value of type {type(value).__name__}{size}"
 
 
-# --- the wait of a general form: a callable whose values are matched against cases ---------------
+# --- the wait ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The general forms: wait until a callable returns the right value.
 
-Each returns a value, where `poll` returns an outcome. `wait_for_first` is in `first`.
+Each returns a value, where `poll` returns an outcome.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Patterns of values: a predicate, a type, a value, or a structure of these."""
+"""Patterns of values, and the cases of a wait that are made of them."""
 
 from __future__ import annotations
 

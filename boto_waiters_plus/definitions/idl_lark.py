@@ -1,4 +1,4 @@
-"""Statements of Smithy IDL as JSON AST, with absolute shape ids."""
+"""Smithy IDL as JSON AST, from lark's parse tree. Importing this module requires lark."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def targets_of(references: Any) -> list[str]:
     return [target for target in targets if isinstance(target, str)]
 
 
-# --- Smithy JSON AST to definitions; refuses what the specification forbids ----------------------
+# --- the trait in JSON AST -----------------------------------------------------------------------
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"

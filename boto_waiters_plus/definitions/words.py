@@ -1,4 +1,4 @@
-"""The meaning of a resource's states, guessed from the words of their names."""
+"""What names say: of operations, of states and of waiters; and the documentation of waiters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delays from the times of earlier waits: rare before the usual time, frequent around it.
+"""The delays between attempts: the specification's, and those from the times of earlier waits.
 
 With a known time, calls and extra wait together are least where the spacing of the attempts is in
 proportion to one over the root of the hazard rate: the density of ends over the share of waits that
@@ -94,7 +94,7 @@ def last_delay(remaining: float, reserve: float) -> float:
     return max(0, remaining - reserve)
 
 
-# --- delays from the times of earlier waits: rare before the usual time, frequent around it
+# --- learned: rare before the usual time, frequent around it -------------------------------------
 
 FEWEST_ENDS: Final = 5
 """With fewer ends, nothing is known."""

@@ -89,7 +89,7 @@ def _stop_when_over(stopped: threading.Event, worker: Worker, store: Store) -> N
             stopped.set()
 
 
-# --- one run on a cluster: places the shards, stores waits as there is room, reports their ends
+# --- the run, in the process that starts it ------------------------------------------------------
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""

@@ -1,4 +1,4 @@
-"""The docstrings of `wait_until_*` methods: the wait first, then the operation's parameters."""
+"""The `wait_until_*` methods of a client, with their signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _first_paragraph(shape: Shape) -> str:
     return text[:MOST_CHARACTERS].rpartition(" ")[0] + " ..."
 
 
-# --- the `wait_until_*` methods of a client, with their signatures and documentation -------------
+# --- the methods ---------------------------------------------------------------------------------
 
 
 def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any] | None:

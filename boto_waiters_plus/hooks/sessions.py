@@ -1,4 +1,4 @@
-"""Our event handlers on one session."""
+"""Our event handlers on one session, and what they do to boto3's resources."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _returning_outcome(method: Callable[..., Any]) -> Callable[..., Any]:
     return wait_async if inspect.iscoroutinefunction(method) else wait
 
 
-# --- our event handlers on one session -----------------------------------------------------------
+# --- the handlers --------------------------------------------------------------------------------
 
 CLIENT_EVENT = "creating-client-class"
 RESOURCE_EVENT = "creating-resource-class"

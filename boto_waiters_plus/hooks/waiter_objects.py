@@ -77,7 +77,7 @@ class StockWaitDocstring(LazyLoadedDocstring):
             section.writeln(line)
 
 
-# --- botocore's waiter objects: those of `get_waiter` --------------------------------------------
+# --- the objects ---------------------------------------------------------------------------------
 
 _CLIENT_MODULES: Final = ("botocore.client", "aiobotocore.client")
 _WAITER_MODULES: Final = ("botocore.waiter", "aiobotocore.waiter")

@@ -75,7 +75,7 @@ def _check(client: Any, max_wait: Any) -> None:
         raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")
 
 
-# --- a store of background waits, which outlive their process ------------------------------------
+# --- the store -----------------------------------------------------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 

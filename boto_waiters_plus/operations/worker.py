@@ -80,7 +80,7 @@ def _call_rates(value: Any) -> dict[str, float]:
     return {name: float(seconds(names[name], rate)) for name, rate in value.items()}
 
 
-# --- drives the open waits of a store ------------------------------------------------------------
+# --- the worker ----------------------------------------------------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -1,4 +1,4 @@
-"""What a loop, or a function that a decorator repeats, does at each text that it compares with."""
+"""Loops that wait by hand, found in a syntax tree: their bounds, and what each does at a state."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def shipped_explanations() -> Mapping[str, Explanation]:
     return {shape_id: Explanation.of(trait) for shape_id, trait in traits.items()}
 
 
-# --- the search for the cause of a failure: reads that `data/explains.json` names, and their texts
+# --- the search ----------------------------------------------------------------------------------
 
 MOST_TEXT: Final = 500
 """Characters of a cause."""

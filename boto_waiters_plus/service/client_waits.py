@@ -131,7 +131,7 @@ class ClientRequest:
         return on_one_page(self._waiter.coalescing, self._waiter.operation, parameters)
 
 
-# --- one wait on a client, from its keywords to its outcome --------------------------------------
+# --- the wait ------------------------------------------------------------------------------------
 
 
 def wait_on(

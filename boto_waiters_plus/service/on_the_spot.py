@@ -115,7 +115,7 @@ def _sensitive_member(output: Shape | None) -> str | None:
     return None
 
 
-# --- waiters that are made on the spot: a read operation of the model, and a state to wait for
+# --- the waiters ---------------------------------------------------------------------------------
 
 MOST_KNOWN = 300
 """Characters of the states that a warning names."""

@@ -1,4 +1,4 @@
-"""The five places that the waiters of a service come from."""
+"""Where the waiters of a service come from, and the names that they are looked up by."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-# --- the five places that the waiters of a service come from -------------------------------------
+# --- the five places -----------------------------------------------------------------------------
 
 logger = logging.getLogger("boto_waiters_plus")
 

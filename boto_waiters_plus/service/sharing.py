@@ -1,6 +1,6 @@
 """Splits a response to a call for several identifiers into the share of each wait.
 
-`definitions.coalescing_trait` knows the operations whose responses can be split, item by item. A
+The trait `coalescing` knows the operations whose responses can be split, item by item. A
 response that has an item that no wait asked for, or more items on a next page, cannot be split.
 """
 
@@ -85,7 +85,7 @@ def shipped_coalescing() -> Mapping[str, Coalescing]:
     return {shape_id: Coalescing.of(trait) for shape_id, trait in traits.items()}
 
 
-# --- splits a response to a call for several identifiers into the share of each wait -------------
+# --- the split -----------------------------------------------------------------------------------
 
 AcceptorOf = Callable[[Any, Mapping[str, Any]], int | None]
 

@@ -98,7 +98,7 @@ class EventPattern:
         return not (value is None or value is False or value in ("", [], {}))
 
 
-# --- the thread that receives the messages of a queue for all waits ------------------------------
+# --- the thread ----------------------------------------------------------------------------------
 
 
 IDLE_TIMEOUT: Final = 1.0

@@ -229,7 +229,7 @@ def _only_expression(node: _Function) -> ast.expr | None:
             return None
 
 
-# --- assertions that wait: a value becomes right, never becomes wrong, or stays right ------------
+# --- the assertions ------------------------------------------------------------------------------
 
 _NO_VALUE: Final = object()
 """The result of a wait that no value ended."""

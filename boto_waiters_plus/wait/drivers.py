@@ -1,4 +1,4 @@
-"""The pauses between attempts, ended early by a cancel event or a signal."""
+"""The drivers of a wait, blocking and awaited, and the pauses between its attempts."""
 
 from __future__ import annotations
 

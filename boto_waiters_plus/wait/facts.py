@@ -1,4 +1,4 @@
-"""What a judge makes of a reply: an attempt, with the facts that the machine needs."""
+"""What is known of a wait while it runs: its attempts, its log, and what its words tell of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connections to the database of a store, and its clock."""
+"""The database of a store: its connections, its clock, its file, and the limit on its time."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class _Limit:
         self._socket.close()
 
 
-# --- the connections to the database of a store, and its clock -----------------------------------
+# --- the connections and the clock ---------------------------------------------------------------
 
 LOCK_TIMEOUT: Final = 10.0
 """Seconds to wait for another writer of a SQLite file."""
