@@ -366,7 +366,7 @@ def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     name, parameters = waiter_of(client)
     bound_waiter = ServiceWaiters(client.meta.service_model, None).find(name)
     assert bound_waiter is not None
-    judge = DefinitionJudge(bound_waiter, parameters, client.meta.endpoint_url)
+    judge = DefinitionJudge(bound_waiter.polling, parameters, client.meta.endpoint_url)
     call = BlockingCall(ClientRequest(client, bound_waiter, parameters), client, **options)
     return lambda: judge.judge(call.make(30))
 

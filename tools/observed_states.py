@@ -90,8 +90,8 @@ class Held(NamedTuple):
 
     def verdict(self, answer: Any) -> str:
         """Return what the waiter makes of an answer: no match is a retry."""
-        model = self.waiter.data_model
-        index = self.waiter.matching.match_response(model.output(answer), {}).index
+        model = self.waiter.polling.data_model
+        index = self.waiter.polling.matching.match_response(model.output(answer), {}).index
         return "retry" if index is None else self.waiter.definition.states[index].value
 
 
@@ -199,7 +199,7 @@ def problems(reference: Path) -> Iterator[str]:
                 verdict = each.verdict(answer_with(seen.path, seen.value))
                 yield f"{each.place}: {seen.path} is {seen.value!r}: {verdict}"
         for seen in each.errors() if means_gone(each.waiter.definition.name) else ():
-            match = each.waiter.matching.match_error(_names(each, seen.value))
+            match = each.waiter.polling.matching.match_error(_names(each, seen.value))
             if match.index is None and seen.value not in judged:
                 yield f"{each.place}: {seen.value} fails the wait"
 
@@ -221,11 +221,11 @@ def _names(held: Held, code: str) -> list[str]:
 def states(reference: Path) -> Iterator[tuple[Held, Observed, str]]:
     """Yield each value that leaves a wait open, with the state that a message of the wait shows."""
     for each in held_waiters(reference):
-        model, matching = each.waiter.data_model, each.waiter.matching
+        model, matching = each.waiter.polling.data_model, each.waiter.polling.matching
         for seen in _own_states(each):
             answer = full_answer(each, seen)
             match = matching.match_response(model.output(answer), {})
-            reply = DefinitionJudge(each.waiter, {}, None).judge(Reply(response=answer))
+            reply = DefinitionJudge(each.waiter.polling, {}, None).judge(Reply(response=answer))
             if match.index is None or each.waiter.definition.states[match.index] is RETRY:
                 yield each, seen, state_text(reply.observed, reply.state) or ""
 
@@ -329,7 +329,7 @@ def _counts(held: Held) -> dict[str, Any]:
     for seen in held.of_state():
         states.setdefault(seen.path, []).append(seen)
     most = max(states.values(), key=lambda found: sum(e.recorded for e in found), default=[])
-    matching = held.waiter.matching
+    matching = held.waiter.polling.matching
     known = [
         e for e in held.errors() if matching.match_error(_names(held, e.value)).index is not None
     ]

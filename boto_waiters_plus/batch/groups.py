@@ -449,10 +449,10 @@ class Grouping:
         """
         if options.call_in_thread:
             return ALONE
-        coalescing = wait.bound_waiter.coalescing
+        coalescing = wait.bound_waiter.polling.coalescing
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
         if coalescing is None or asked is None:
-            is_screened = self.screen and wait.bound_waiter.screen is not None
+            is_screened = self.screen and wait.bound_waiter.polling.screen is not None
             return self._screened(wait, policy) if is_screened else ALONE
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}

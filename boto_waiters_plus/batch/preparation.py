@@ -92,7 +92,7 @@ class Preparation:
     def _task(self, wait: Wait) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
         options, policy = self._policy(wait, client.settings)
-        description, observers = wait.bound_waiter.description, client.observers
+        description, observers = wait.bound_waiter.polling.description, client.observers
         if options.delay_history:
             of = (description, wait.client, wait.since_call, self._times)
             policy, (keeper,) = with_history(options, policy, (), *of)
@@ -105,7 +105,7 @@ class Preparation:
         run = WaitRun(
             description,
             policy if group is None else group.policy(policy),
-            DefinitionJudge(wait.bound_waiter, wait.parameters, client.endpoint, wait.call),
+            DefinitionJudge(wait.bound_waiter.polling, wait.parameters, client.endpoint, wait.call),
             label=wait.given_label or request.label_under(options),
             show_parameters=options.show_parameters is not False,
             observers=observers,

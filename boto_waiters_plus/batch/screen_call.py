@@ -46,7 +46,7 @@ _DROPPED: Final[PerClient[set[str]]] = PerClient(lambda _: set())
 
 def screen_of(client: Any, waiter: BoundWaiter) -> Screen | None:
     """Return what tells the states of many waits; None if nothing does, or it has failed."""
-    screen = waiter.screen
+    screen = waiter.polling.screen
     if screen is None or screen.operation in _DROPPED.of(client) or is_stubbed(client):
         return None
     return screen
@@ -83,7 +83,7 @@ class Screening:
         """Return what the acceptors make of a state."""
         if state not in self._matches:
             output = with_value_at(self.screen.path, state)
-            self._matches[state] = self._waiter.matching.match_response(output)
+            self._matches[state] = self._waiter.polling.matching.match_response(output)
         return self._matches[state]
 
     @property
@@ -100,7 +100,7 @@ class Screening:
     def attempt(self, state: str, run: WaitRun) -> Attempt:
         """Return the attempt of a wait that the state leaves open."""
         match = self.match(state)
-        is_sensitive = self._waiter.data_model.sensitive
+        is_sensitive = self._waiter.polling.data_model.sensitive
         return Attempt(
             facts=Facts(acceptor=match.index),
             observed=None if is_sensitive else match.observed,

@@ -215,7 +215,7 @@ class Wait:
     @property
     def description(self) -> WaitDescription:
         """What the wait is for, as messages and observers name it."""
-        return self.bound_waiter.description
+        return self.bound_waiter.polling.description
 
     @property
     def operation(self) -> OperationModel:
@@ -233,12 +233,12 @@ class Wait:
         if self.given_label is not None:
             return self.given_label
         options = self.options_under(waiters_of(self.client).settings)
-        return str(label_of(self.bound_waiter.resource_label, self.parameters, options))
+        return str(label_of(self.bound_waiter.polling.resource_label, self.parameters, options))
 
     @property
     def whole_label(self) -> str:
         """The label with whole ARNs."""
-        label, resource = self.label, self.bound_waiter.resource_label
+        label, resource = self.label, self.bound_waiter.polling.resource_label
         # The caller's label, or one without parameters, stays as it is.
         is_made = label == resource.text(self.parameters)
         return resource.text(self.parameters, whole_arns=True) if is_made else label

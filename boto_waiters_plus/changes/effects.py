@@ -33,6 +33,7 @@ from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
+from ..service.polling_waiter import PollingWaiter
 from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
 from ..service.sharing import Coalescing
@@ -71,7 +72,7 @@ class Effect:
     """What is waited for, in a sentence."""
 
 
-class EffectWaiter(BoundWaiter):
+class EffectWaiter(PollingWaiter):
     """The waiter of an effect: its acceptors may see the call, so that no other wait shares it.
 
     Args:
@@ -86,11 +87,17 @@ class EffectWaiter(BoundWaiter):
         self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
 
+    def bound(self) -> BoundWaiter:
+        """Return the waiter as a wait takes it."""
+        return BoundWaiter(self.definition, self.operation, polling=self)
+
     @computed_once
     def description(self) -> WaitDescription:
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
         trait = self._trait
-        description = WaitDescription.of(self.definition, self.service_name, self.new_failures)
+        description = WaitDescription.of(
+            self.definition, self.operation.service_model.service_name, self.new_failures
+        )
         if trait.basis is None:
             return description
         bases = (
@@ -172,7 +179,7 @@ class EffectOfCall:
         self.trait = trait
         self.function = function
         found, _ = find_waiter(client, trait.waiter)
-        self.bound_waiter = EffectWaiter(found, trait)
+        self.bound_waiter = EffectWaiter(found, trait).bound()
         stop = None if trait.stop is None else trait.stop.operation
         operations = [found.operation.name] + ([] if stop is None else [stop])
         service = mutation.service_model.signing_name
@@ -188,7 +195,7 @@ class EffectOfCall:
 
     def to_json(self) -> dict[str, Any]:
         """Return the trait for `EffectTrait.from_json`, which is given the definition."""
-        return replace(self.trait, certain=[*self.bound_waiter.certain]).to_json()
+        return replace(self.trait, certain=[*self.bound_waiter.polling.certain]).to_json()
 
     def options_over(self, settings: Settings, given: WaitOptions = NO_OPTIONS) -> WaitOptions:
         """Return the options of the wait: given ones, those of the client, the effect's."""

@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     each = list(_parameters(waiter.operation, arguments))
     for parameters in each:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
-    text = waiter.resource_label.text
+    text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
     with _one_line_warnings(arguments):

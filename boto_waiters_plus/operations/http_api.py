@@ -202,7 +202,7 @@ class _Face:
         elif not bound_waiter.from_user:
             # Its parameters come from outside.
             problem = known_against(operation)
-        for _, path in bound_waiter.matching.paths if "definition" in body else ():
+        for _, path in bound_waiter.polling.matching.paths if "definition" in body else ():
             if depth_of(path) > DEEPEST_EXPRESSION:
                 problem = f"{path[:80]!r} is nested more than {DEEPEST_EXPRESSION} deep"
         if problem is not None:

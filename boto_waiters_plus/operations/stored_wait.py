@@ -352,7 +352,7 @@ class WaitMaker:
             waiter: WaiterDefinition | BoundWaiter = definition
             if begun is not None:
                 trait = EffectTrait.from_json(begun["trait"], definition)
-                waiter = EffectWaiter(find_waiter(client, definition)[0], trait)
+                waiter = EffectWaiter(find_waiter(client, definition)[0], trait).bound()
                 own["call"] = begun["document"]
                 if begun["answer"] and trait.parameters and not body:
                     # It ended before they were known, and was reopened.

@@ -110,12 +110,12 @@ class ClientRequest:
 
     def __str__(self) -> str:
         """Return the label of the resource that the request is about."""
-        return self._waiter.resource_label.text(self.parameters)
+        return self._waiter.polling.resource_label.text(self.parameters)
 
     def label_under(self, options: WaitOptions) -> object:
         """Return the label of a wait, or the request, of which `str` makes it when it is needed."""
         # Made before the first call: at the deadline it would make the wait late.
-        label = self._waiter.resource_label
+        label = self._waiter.polling.resource_label
         return label.service if options.show_parameters is False else self
 
     def send_for(self, member: str, ids: list[str]) -> Any:
@@ -128,7 +128,7 @@ class ClientRequest:
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         from .sharing import on_one_page  # noqa: PLC0415 - few waits name so many
 
-        return on_one_page(self._waiter.coalescing, self._waiter.operation, parameters)
+        return on_one_page(self._waiter.polling.coalescing, self._waiter.operation, parameters)
 
 
 # --- the wait ------------------------------------------------------------------------------------
@@ -209,11 +209,13 @@ def _prepared(
     waiter.warn()
     observers = settings.observers
     if options.delay_history:
-        policy, observers = with_history(options, policy, observers, waiter.description, client)
+        policy, observers = with_history(
+            options, policy, observers, waiter.polling.description, client
+        )
     run = WaitRun(
-        waiter.description,
+        waiter.polling.description,
         policy,
-        DefinitionJudge(waiter, request.parameters, client.meta.endpoint_url, call),
+        DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
         label=request.label_under(options),
         show_parameters=options.show_parameters is not False,
         observers=observers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..calls.bounded_call import discard_response
 from ..calls.budget import Reply
@@ -12,9 +12,11 @@ from ..engine.acceptors import AcceptorState
 from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
 from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
-from .bound_waiter import BoundWaiter
 from .errors import error_facts
 from .sharing import AcceptorOf, ById
+
+if TYPE_CHECKING:
+    from .polling_waiter import PollingWaiter
 
 
 class ItemsOfCall(ItemsById):
@@ -44,7 +46,7 @@ class DefinitionJudge:
     """The judge of one wait under a definition.
 
     Args:
-        waiter: the definition on its operation.
+        waiter: what it needs of the definition on its operation.
         parameters: the operation's parameters.
         endpoint: the endpoint of the client, for errors that are not of the service.
         call: the `input` and `output` of the call whose effect is waited for.
@@ -54,7 +56,7 @@ class DefinitionJudge:
 
     def __init__(
         self,
-        waiter: BoundWaiter,
+        waiter: PollingWaiter,
         parameters: Mapping[str, Any],
         endpoint: str | None,
         call: Mapping[str, Any] | None = None,

@@ -218,10 +218,10 @@ def _judge_of(
     bound_waiter = bound_waiter_of(waiter)
     if bound_waiter is not None:
         bound_waiter.warn()
-        judge = DefinitionJudge(bound_waiter, parameters, endpoint)
+        judge = DefinitionJudge(bound_waiter.polling, parameters, endpoint)
         if is_replaced:
             judge = ErrorResponses(judge, bound_waiter.operation.name)
-        return bound_waiter.stock_description, judge, bound_waiter.resource_label
+        return bound_waiter.polling.stock_description, judge, bound_waiter.polling.resource_label
     acceptors = acceptors_of(waiter, client, model)
     judge = StockJudge(acceptors, parameters, endpoint)
     return acceptors.description, judge, acceptors.resource_label

@@ -101,7 +101,7 @@ def texts_in(value):
 
 def mistake_on(waiter, parameters, answer):
     """What is wrong with the verdict on an answer; None if nothing is."""
-    attempt = DefinitionJudge(waiter, parameters, None).judge(Reply(response=answer))
+    attempt = DefinitionJudge(waiter.polling, parameters, None).judge(Reply(response=answer))
     faults = [each for each in attempt.problems if each.is_fault]
     if faults:
         return faults

@@ -156,7 +156,7 @@ def test_no_effect_is_seen_in_an_empty_answer(clients, shape, name):
     client, trait = clients(namespace), EffectTrait.of(name, SHAPES[shape][name], operation)
     mutation = client.meta.service_model.operation_model(operation)
     waiter = EffectOfCall(client, mutation, trait).bound_waiter
-    match = waiter.matching.match_response({}, {}, call={"input": {}, "output": {}})
+    match = waiter.polling.matching.match_response({}, {}, call={"input": {}, "output": {}})
     acceptor = None if match.index is None else waiter.definition.acceptors[match.index]
     is_existence = acceptor is not None and isinstance(acceptor.matcher, SuccessMatcher)
     assert acceptor is None or is_existence or acceptor.state.value != "success"

@@ -27,7 +27,7 @@ with_what_was_seen = pytest.mark.skipif(not REFERENCE.is_file(), reason=f"no sta
 def test_no_expression_is_warned_of_on_what_was_seen():
     faults, answers = {}, 0
     for held in observed_states.held_waiters(REFERENCE):
-        model, matching = held.waiter.data_model, held.waiter.matching
+        model, matching = held.waiter.polling.data_model, held.waiter.polling.matching
         for seen in filter(lambda each: each.path, held.observed):
             for answer in (
                 observed_states.full_answer(held, seen),

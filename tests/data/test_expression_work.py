@@ -42,7 +42,7 @@ def test_shipped_expressions_take_few_steps(service_model):
     for service in create_loader().list_available_services("service-2"):
         for waiter in ServiceWaiters(service_model(service), None).values():
             output = long_response(waiter.operation.output_shape)
-            paths = [path for _, path in waiter.matching.paths]
+            paths = [path for _, path in waiter.polling.matching.paths]
             both = {"input": {}, "output": output}
             steps = max(steps_of(paths, output), steps_of(paths, both))
             most[steps] = service, waiter.definition.name

@@ -60,7 +60,8 @@ def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
     ]
     for state in screen.filter_values:
         matches = [
-            each.matching.match_response(with_value_at(screen.path, state)) for each in waiters
+            each.polling.matching.match_response(with_value_at(screen.path, state))
+            for each in waiters
         ]
         states = [
             None if match.index is None else each.definition.acceptors[match.index].state.value

@@ -243,7 +243,7 @@ def test_no_message_keeps_the_state_from_being_shown(lines, service_model):
     for line, operation, shape in modelled_states(lines, service_model):
         assert not shape.metadata.get("sensitive")
         waiter = BoundWaiter(line.definition, operation)
-        assert not waiter.data_model.sensitive, str(line)
+        assert not waiter.polling.data_model.sensitive, str(line)
 
 
 def worst_of(verdicts):
