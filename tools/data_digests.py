@@ -15,7 +15,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+<<<<<<< HEAD
 from boto_waiters_plus.definitions.changes import EFFECTS_FILE
+=======
+from json_rows import rows_text
+
+from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE
+>>>>>>> h2
 from boto_waiters_plus.definitions.shipped import OTHER_FILES
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE
 
@@ -53,8 +59,7 @@ def _digest(shapes: dict[str, Any]) -> str:
 
 def main() -> None:
     """Write the digests."""
-    text = json.dumps(digests(), indent=1) + "\n"
-    DIGESTS_FILE.write_text(text, encoding="utf-8")
+    DIGESTS_FILE.write_text(rows_text(digests()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ from typing import Any
 
 from botocore.model import OperationModel
 from generate_data import file_text
+from json_rows import rows_text
 from model_states import gone_errors, passing_states
 from observed_states import models
 from state_paths import state_paths, states_at
@@ -369,7 +370,7 @@ def write(
         _write(f"data/{service_id}.json", text)
         table = tables[service_id]
         table["waiters"] = dict(sorted(table["waiters"].items()))
-        _write(f"tests/cases/states/{service_id}.json", json.dumps(table, indent=2) + "\n")
+        _write(f"tests/cases/states/{service_id}.json", rows_text(table))
     reasons = {service: dict(sorted(reasons[service].items())) for service in sorted(reasons)}
     _write("data/no-waiter.json", json.dumps(reasons, indent=2, ensure_ascii=False) + "\n")
     return found

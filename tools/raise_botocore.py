@@ -68,6 +68,7 @@ from raise_news import (
     what_is_gone,
     write_json,
     write_shapes,
+    write_table,
 )
 from raise_rules import trait_of
 
@@ -194,7 +195,7 @@ def answer(file: Path) -> None:
             table = read_json(path)
             definition = next(e for e in shipped_definitions(service) if e.name == names[0])
             judge(service, definition, table["waiters"][names[0]], names[1], line.given)
-            write_json(path, table, indent=2)
+            write_table(path, table)
             unread.get(service, {}).get("states", {}).pop(" ".join(names), None)
         elif line.kind == "waiter":
             # Of a deletion, the read is drafted, and the deletion has the reason.

@@ -24,6 +24,7 @@ from data_rules import check
 from draft_waiters import Decision
 from draft_waiters import write as write_waiters
 from generate_data import CORRECTIONS_FILE, corrections, file_text
+from json_rows import rows_text
 from model_documentation import as_plain, lost_evidence, plain_text
 from observed_states import enum_at, models
 from pollable import unread_reads
@@ -194,7 +195,7 @@ def new_values(news: News, old: dict[str, ServiceModel]) -> None:
                 _judge_values(news, service, definition, rows[definition.name], values)
                 _tell_of_others(news, service, definition, operation, values)
         if rows != (read_json(path)["waiters"] if rows else rows):
-            write_json(path, {**read_json(path), "waiters": rows}, indent=2)
+            write_table(path, {**read_json(path), "waiters": rows})
 
 
 def _new_values_of_generated(
@@ -561,8 +562,13 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, body: Any, indent: int = 1) -> None:
-    """Write a file in the form of the lists of `data/`, or of the tables of the tests."""
+    """Write a file in the form of the lists of `data/`."""
     path.write_text(json.dumps(body, indent=indent, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_table(path: Path, body: Any) -> None:
+    """Write a file in the form of the tables of the tests."""
+    path.write_text(rows_text(body), encoding="utf-8")
 
 
 def write_shapes(path: Path, document: dict[str, Any]) -> None:

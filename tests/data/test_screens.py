@@ -1,26 +1,68 @@
-"""`data/screens.json`: the operations whose sibling tells the states of many resources."""
+"""`data/screens.json`: the operations whose sibling tells the states of many resources.
+
+Botocore's models tell what a row may say: one that names another operation, path or member, or
+gives a state to another resource, differs from them.
+"""
 
 import json
+import re
 from pathlib import Path
 
-import botocore
 import botocore.session
 import pytest
-from botocore.stub import Stubber
+from botocore.exceptions import UnknownServiceError
+from botocore.validate import validate_parameters
 from case_tables import tabled
 
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.screens import reads_only, shipped_screens, with_value_at
 from boto_waiters_plus.service.sharing import shipped_coalescing
 
-ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "data/screens.json"
+FILE = Path(__file__).resolve().parents[2] / "data/screens.json"
 SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
-CASES = json.loads((ROOT / "tests/cases/screens.json").read_text(encoding="utf-8"))
 SESSION = botocore.session.get_session()
+
+# What the names in the models do not tell.
+PARAMETERS = {
+    "com.amazonaws.sagemaker#DescribeModelPackage": {"ModelPackageType": "Both"},
+    "com.amazonaws.ssm#GetAutomationExecution": {
+        "Filters": [{"Key": "ExecutionStatus", "Values": ["Pending", "InProgress", "Waiting"]}]
+    },
+}
+RESOURCES = {
+    "com.amazonaws.bedrock#GetProvisionedModelThroughput": "ProvisionedModel",
+    "com.amazonaws.bedrockruntime#GetAsyncInvoke": "Invocation",
+    "com.amazonaws.imagebuilder#GetImage": "ImageBuildVersion",
+    "com.amazonaws.sagemaker#DescribeAutoMLJobV2": "AutoMLJob",
+    # That of a command on an instance: the command is a parameter of the list.
+    "com.amazonaws.ssm#GetCommandInvocation": "Instance",
+}
+"""What an operation is about, if its identifiers do not call it by the operation's name."""
+IDENTIFIERS = {
+    "com.amazonaws.bedrock#GetProvisionedModelThroughput": (
+        "provisionedModelArn",
+        "provisionedModelName",
+    ),
+    "com.amazonaws.cloudformation#DescribeStacks": ("StackName", "StackId"),
+    "com.amazonaws.emr#DescribeCluster": ("Id",),
+}
+"""Those that the documentation of an operation allows, if others than its parameter is called."""
+SIZES = {"BatchGetDeployments": 25, "DescribeSnapshots": 50}
+"""The most that the documentation alone tells; for the other operations, it is 100."""
+ARNS = {
+    "PipelineExecutionArn": "arn:aws:sagemaker:us-east-1:1:pipeline/orders/execution/run",
+    "executionArn": "arn:aws:states:us-east-1:1:execution:orders:run",
+    "imageBuildVersionArn": "arn:aws:imagebuilder:us-east-1:1:image/base/1.0.0/1",
+}
+PARENTS = {
+    "PipelineName": "arn:aws:sagemaker:us-east-1:1:pipeline/orders",
+    "stateMachineArn": "arn:aws:states:us-east-1:1:stateMachine:orders",
+}
+"""The parents that are part of these ARNs."""
 
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
@@ -38,27 +80,40 @@ def test_no_operation_shares_its_calls_too():
     assert not SHAPES.keys() & shipped_coalescing().keys()
 
 
+def waiters_of(operation):
+    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
+    return [
+        BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
+    ]
+
+
+def verdict(waiter, path, state):
+    """What a waiter makes of an answer that has a state at a path; None: no acceptor matches."""
+    index = waiter.matching.match_response(with_value_at(path, state)).index
+    return None if index is None else waiter.definition.acceptors[index].state.value
+
+
 @each_operation
 def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
     operation = operation_of(shape_id)
-    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
-    waiters = [each for each in definitions if each.operation == operation.name]
     screen = shipped_screens()[shape_id]
-    assert any(reads_only(each, screen) for each in waiters)
-    case = CASES[shape_id.removeprefix("com.amazonaws.")]
-    assert sorted(each.name for each in waiters if reads_only(each, screen)) == case["waiters"]
+    waiters = [each for each in waiters_of(operation) if reads_only(each.definition, screen)]
+    assert any(
+        verdict(waiter, screen.path, acceptor.matcher.matcher.expected)
+        != verdict(waiter, screen.path, "a state that no waiter knows")
+        for waiter in waiters
+        for acceptor in waiter.definition.acceptors
+        if isinstance(acceptor.matcher, OutputMatcher)
+    )
 
 
 @each_operation
 def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
     """A filter selects what at least one waiter waits for the end of."""
-    operation = operation_of(shape_id)
+    waiters = waiters_of(operation_of(shape_id))
     screen = shipped_screens()[shape_id]
-    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
-    waiters = [
-        BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
-    ]
     for state in screen.filter_values:
+<<<<<<< HEAD
         matches = [
             each.polling.matching.match_response(with_value_at(screen.path, state))
             for each in waiters
@@ -68,34 +123,109 @@ def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
             for each, match in zip(waiters, matches, strict=True)
         ]
         assert {None, "retry"} & {*states}, state
+=======
+        assert {None, "retry"} & {verdict(each, screen.path, state) for each in waiters}, state
+
+
+def shape_at(shape, path):
+    """The shape that a path leads to, past the items of lists."""
+    for name in re.sub(r"\[\d*\]", "", path).split("."):
+        shape = shape.members[name]
+        shape = shape.member if shape.type_name == "list" else shape
+    return shape
+
+
+def resource_of(operation):
+    """`Job` of `ListJobs`."""
+    name = re.sub("^(BatchGet|Describe|Get|List)", "", operation.name)
+    return re.sub("(?<=x)es$|s$", "", re.sub("ies$", "y", name))
+
+
+def kind_of(member, resource):
+    """`arn` of `jobArn` and of `arn`, for a job; None for what identifies something else."""
+    found = re.fullmatch("(.*?)(identifier|name|arn|id)", member.lower())
+    return found[2] if found and resource.lower().endswith(found[1]) else None
+
+
+def sample(shape, path=""):
+    """An output of a shape; each text is the path to it, and each list has two items."""
+    if shape.type_name == "structure" and path.count(".") < 3:
+        members = shape.members.items()
+        return {name: sample(each, f"{path}.{name}".strip(".")) for name, each in members}
+    if shape.type_name == "list":
+        return [sample(shape.member, f"{path}[{number}]") for number in range(2)]
+    return path if shape.type_name == "string" else None
+>>>>>>> h2
 
 
 @pytest.mark.models
 @each_operation
-def test_request_and_answer_are_those_of_the_sibling(shape_id):
-    """Botocore takes the request and reads the answer; the state is found by each identifier."""
-    operation = operation_of(shape_id)
-    screen = shipped_screens()[shape_id]
-    case = CASES[shape_id.removeprefix("com.amazonaws.")]
-    scope = screen.scope_of(case["parameters"])
-    requests = list(screen.requests(scope, [case["parameters"][screen.id]]))
-    assert requests == case["requests"]
-    keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-    client = SESSION.create_client(
-        operation.service_model.service_name, region_name="us-east-1", **keys
-    )
-    method = getattr(client, botocore.xform_name(screen.operation))
-    with Stubber(client) as stubber:
-        stubber.add_response(botocore.xform_name(screen.operation), case["answer"], requests[0])
-        answer = method(**requests[0])
-    assert screen.states(answer) == {name: set(states) for name, states in case["states"].items()}
-    assert case["parameters"][screen.id] in case["states"]
-    following = screen.next_request(requests[0], answer)
-    assert following == ({**requests[0], **case["next"]} if "next" in case else None)
+def test_each_state_is_that_of_the_resource_beside_it(shape_id):
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    sibling = operation.service_model.operation_model(screen.operation)
+    resource = RESOURCES.get(shape_id, resource_of(operation))
+    assert resource_of(sibling) in {resource, resource_of(operation)}
+    polled = shape_at(operation.output_shape, screen.path)
+    item = shape_at(sibling.output_shape, screen.items)
+    own = kind_of(screen.id, resource)
+    kinds = {"identifier", "name", "id", "arn"} if own == "identifier" else {own, "arn"}
+    assert own in kinds - {None}
+    of_model = [name for name in item.members if kind_of(name, resource) in kinds]
+    ids = IDENTIFIERS.get(shape_id, of_model)
+    found = screen.states(sample(sibling.output_shape))
+    assert found.keys() == {f"{screen.items}[{n}].{name}" for n in range(2) for name in ids}
+    for identifier, states in found.items():
+        (state,) = states
+        assert state.startswith(f"{identifier.rpartition('.')[0]}.")
+        listed = shape_at(sibling.output_shape, state)
+        assert (listed.name, state.split(".")[-1]) == (polled.name, screen.path.split(".")[-1])
+        if screen.filter_member is not None:
+            assert {*shape_at(sibling.input_shape, screen.filter_member).enum} == {*listed.enum}
+            assert {*screen.filter_values} <= {*listed.enum}
+
+
+def paginator_of(operation):
+    """Botocore's paginator; of an operation without one, what is usual."""
+    try:
+        model = SESSION.get_paginator_model(operation.service_model.service_name)
+        return model.get_paginator(operation.name)
+    except (UnknownServiceError, ValueError):
+        return {"input_token": "NextToken", "output_token": "NextToken"}
+
+
+@pytest.mark.models
+@each_operation
+def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     assert only_reads(sibling)
-    member = sibling.input_shape.members.get(screen.batch or screen.page_member)
-    assert member is None or screen.page_size <= member.metadata.get("max", screen.page_size)
+    names = {screen.id, *operation.input_shape.required_members}
+    parameters = {name: ARNS.get(name, name.ljust(36, "1")) for name in names}
+    validate_parameters(parameters, operation.input_shape)
+    scope = screen.scope_of(parameters)
+    assert scope == {
+        name: PARENTS.get(name) or parameters[name.removesuffix("Equals")] for name in screen.scope
+    }
+    requests = list(screen.requests(scope, [parameters[screen.id]]))
+    following = screen.next_request(requests[0], sample(sibling.output_shape))
+    for request in filter(None, [*requests, following]):
+        validate_parameters(request, sibling.input_shape)
+    # What is in progress has begun lately, and is on the first pages of a list that is sorted so.
+    orders = {x for x in sibling.input_shape.members if x.lower() in {"sortby", "sortorder"}}
+    others = {name: value for name, value in screen.parameters.items() if name not in orders}
+    assert others == PARAMETERS.get(shape_id, {})
+    for name in orders:
+        assert re.search("time|started_at|descending", str(screen.parameters[name]).lower())
+    pages = paginator_of(sibling)
+    if screen.batch is None:
+        assert following is not None
+        assert pages["input_token"] == screen.token_input
+        assert pages["output_token"] == screen.token_output
+    assert screen.page_member in {None, pages.get("limit_key", screen.page_member)}
+    size = sibling.input_shape.members.get(screen.batch or screen.page_member)
+    if size is not None:
+        assert size.type_name in {"integer", "list"}
+        assert screen.page_size <= size.metadata.get("max", SIZES.get(sibling.name, 100))
 
 
 @tabled("wait that the sibling cannot be asked for", "parameters")
