@@ -158,8 +158,6 @@ def howto(page):
         "The role defined for the function cannot be assumed by Lambda.",
     )
     answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
-    denied = error_reply("403", "Forbidden", 403)
-    answer("s3", "HeadBucket", lambda request: denied if "not-mine" in str(request) else None)
     page.planned = [("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM))]
     handler = signal.getsignal(signal.SIGTERM)
     yield
