@@ -15,13 +15,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
-from boto_waiters_plus.definitions.changes import EFFECTS_FILE
-=======
 from json_rows import rows_text
 
-from boto_waiters_plus.definitions.effect_trait import EFFECTS_FILE
->>>>>>> h2
+from boto_waiters_plus.definitions.changes import EFFECTS_FILE
 from boto_waiters_plus.definitions.shipped import OTHER_FILES
 from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE
 

@@ -89,7 +89,7 @@ def waiters_of(operation):
 
 def verdict(waiter, path, state):
     """What a waiter makes of an answer that has a state at a path; None: no acceptor matches."""
-    index = waiter.matching.match_response(with_value_at(path, state)).index
+    index = waiter.polling.matching.match_response(with_value_at(path, state)).index
     return None if index is None else waiter.definition.acceptors[index].state.value
 
 
@@ -113,17 +113,6 @@ def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
     waiters = waiters_of(operation_of(shape_id))
     screen = shipped_screens()[shape_id]
     for state in screen.filter_values:
-<<<<<<< HEAD
-        matches = [
-            each.polling.matching.match_response(with_value_at(screen.path, state))
-            for each in waiters
-        ]
-        states = [
-            None if match.index is None else each.definition.acceptors[match.index].state.value
-            for each, match in zip(waiters, matches, strict=True)
-        ]
-        assert {None, "retry"} & {*states}, state
-=======
         assert {None, "retry"} & {verdict(each, screen.path, state) for each in waiters}, state
 
 
@@ -155,7 +144,6 @@ def sample(shape, path=""):
     if shape.type_name == "list":
         return [sample(shape.member, f"{path}[{number}]") for number in range(2)]
     return path if shape.type_name == "string" else None
->>>>>>> h2
 
 
 @pytest.mark.models

@@ -1,4 +1,4 @@
-"""The examples of the pages run, and the API reference is complete."""
+"""The examples of the first pages run, and the API reference is complete."""
 
 import contextlib
 import pkgutil
@@ -7,7 +7,7 @@ from importlib import import_module
 
 import boto3
 import pytest
-from docs.page_run import DOCS, ROOT, PageRun
+from docs.page_run import ROOT, PageRun
 from docs.page_setups import SETUPS
 from moto import mock_aws
 
@@ -15,27 +15,19 @@ import boto_waiters_plus as bwp
 
 pytestmark = pytest.mark.nightly(subject="docs")
 
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-WITH_BLOCKS = [
-    page.name
-    for page in PAGES
-    # The examples of contributing.md are files of the project.
-    if re.search("^```(python|console)", page.read_text("utf-8"), re.MULTILINE)
-    and page.name != "contributing.md"
-]
+DOCS = ROOT / "docs"
 
 
-@pytest.mark.parametrize("name", WITH_BLOCKS)
-def test_blocks_of_the_page_run(name, tmp_path, monkeypatch, answers):
+@pytest.mark.parametrize("name", SETUPS)
+def test_blocks_of_the_page_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    [path] = [page for page in PAGES if page.name == name]
-    page = PageRun(path, tmp_path, monkeypatch, answers)
-    setup = contextlib.contextmanager(SETUPS.get(name, SETUPS[None]))
+    path = (ROOT if name == "README.md" else DOCS) / name
+    page = PageRun(path, monkeypatch)
+    setup = contextlib.contextmanager(SETUPS[name])
     with contextlib.closing(page), mock_aws(), setup(page):
-        for example in page.examples:
-            example.evaluate()
+        page.run()
 
 
 def described():
