@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 # Not loaded when it is first used: a test tool that drops what was imported while it ran would
 # leave its state behind.
-from .hooks.installation import enable, install, uninstall
+from .hooks.installation import install, uninstall
 
 if TYPE_CHECKING:
     from .changes.effects import effect_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         WaiterTimeoutError,
     )
     from .history import History
+    from .hooks.enabling import enable
     from .many import (
         Wait,
         as_completed,
@@ -98,6 +99,7 @@ _MODULES = {
         "WaitersError",
     ),
     "history": ("History",),
+    "hooks.enabling": ("enable",),
     "service.waits": ("wait_until", "wait_until_async"),
     "changes.effects": ("effect_of",),
     "many": (

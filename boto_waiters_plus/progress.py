@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
-from .common.labels import ONE_LINE, LabelCell, ShortLabels
+from .common.labels import LabelCell, ShortLabels, one_line
 from .engine.model import WaitDescription
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
@@ -188,11 +188,9 @@ class ProgressTable(Progress):
 
     def render(self) -> RenderableType:
         """Return the table and the line below it, as of now."""
-        from rich.text import Text  # noqa: PLC0415 - optional
-
         with self._lock:
             waits = [self._waits[index] for index in self._visible()]
-            now, summary = self._clock(), Text(self._summary(len(waits)), **ONE_LINE)
+            now, summary = self._clock(), one_line(self._summary(len(waits)))
             rows = [self._row(wait, now) for wait in waits]
         titles = ("", "wait", "state seen"), ("attempts", "elapsed", "next")
         return waits_table(self._console, *titles, rows, summary) if waits else summary
@@ -220,18 +218,15 @@ class ProgressTable(Progress):
         return [*failures, *running]
 
     def _row(self, wait: WaitProgress, now: float) -> Row:
-        from rich.text import Text  # noqa: PLC0415 - optional
-
         is_waiting = wait.state == "waiting"
         elapsed = now - self._started_at if is_waiting else wait.elapsed
         left = self._next_attempts[wait.index] - now
         # The state is in words too, for screens without colours.
         following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
         texts = (
-            Text(str(wait.index), style="dim"),
+            one_line(str(wait.index), "dim"),
             LabelCell(_name(wait), self._labels, "red" if wait.state == "failed" else ""),
-            # Text, because a plain string from a service would be read as rich's markup.
-            Text(wait.observed or "", **ONE_LINE),
+            one_line(wait.observed or ""),
         )
         return texts, (str(wait.attempts), f"{elapsed:.0f} s", following)
 
@@ -261,14 +256,13 @@ def waits_table(
     On a narrow one the first two numbers are left out.
     """
     from rich.console import Group  # noqa: PLC0415 - optional
-    from rich.table import Table  # noqa: PLC0415 - optional
-    from rich.text import Text  # noqa: PLC0415 - optional
+    from rich.table import Table  # noqa: PLC0415 - the same
 
     left_out = 2 * (console.width < NARROW)
     table = Table(box=None, pad_edge=False, header_style="dim")
     # rich narrows only columns that may wrap: text gives way to numbers.
     for title in texts:
-        table.add_column(Text(title, **ONE_LINE))
+        table.add_column(one_line(title))
     for title in numbers[left_out:]:
         table.add_column(title, justify="right", no_wrap=True)
     for shown, counted in rows:

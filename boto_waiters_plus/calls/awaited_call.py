@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from ..options import CancelEvent
 from .bounded_call import discard_response
@@ -13,9 +14,6 @@ from .client_events import note_arrivals, refuse_late_retries
 from .clock import current_time
 from .credentials import ask_for_codes
 from .watch import LISTEN_AFTER, monotonic
-
-if TYPE_CHECKING:
-    import asyncio
 
 T = TypeVar("T")
 
@@ -86,9 +84,6 @@ async def _ended_in_time(
             return await call()
         finally:
             awaited_budget.reset(token)
-    # A program that only blocks never imports asyncio, which takes 11 ms.
-    import asyncio  # noqa: PLC0415
-
     token = awaited_budget.set(budget)
     try:
         # Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
@@ -121,8 +116,6 @@ async def _reason_to_end(
     cancel_event: CancelEvent | None,
 ) -> Literal["deadline", "cancelled"] | None:
     """Wait for a task; return why to wait no longer, or None if the task is done."""
-    import asyncio  # noqa: PLC0415 - see above
-
     if cancel_event is None:
         done, _ = await asyncio.wait({task}, timeout=_timeout(budget.left))
         return None if done else "deadline"
@@ -149,8 +142,6 @@ async def _end(task: asyncio.Future[Any]) -> None:
 
     A cancellation that arrives meanwhile is meant for the caller, and is raised afterwards.
     """
-    import asyncio  # noqa: PLC0415 - see above
-
     interrupt: asyncio.CancelledError | None = None
     while not task.done():
         task.cancel()

@@ -12,13 +12,16 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from botocore.exceptions import UnknownServiceError
+
+from ..check.installed import check_installed
 from ..engine.redaction import printable
+from ..service.places import botocore_is_older
+from ..validation import ValidationEvent, check
+from .annotations import github_line, sarif
 from .exit_codes import PROBLEMS, SUCCEEDED, UsageError, refuse_missing
-
-if TYPE_CHECKING:
-    from ..validation import ValidationEvent
 
 SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
 
@@ -73,14 +76,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files, or the installed botocore; return the exit code."""
-    # Imported late: `--help` and completion need neither, and botocore is slow to import.
-    from botocore.exceptions import UnknownServiceError  # noqa: PLC0415
-
-    from ..check.installed import check_installed  # noqa: PLC0415
-    from ..service.places import botocore_is_older  # noqa: PLC0415
-    from ..validation import check  # noqa: PLC0415
-    from .annotations import github_line, sarif  # noqa: PLC0415
-
     refuse_missing(arguments.files)
     try:
         events = (

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
+import boto_waiters_plus as bwp  # whose errors are imported when they are named: botocore is slow
+
 SUCCEEDED: Final = 0
 PROBLEMS: Final = 1
 USAGE_ERROR: Final = 2
@@ -60,16 +62,14 @@ class Terminated(KeyboardInterrupt):
 
 def exit_code(error: BaseException) -> int:
     """Return the exit code of a command that an error ended."""
-    from ..exceptions import WaiterError, WaiterFailedError, WaitersError  # noqa: PLC0415 - slow
-
-    if isinstance(error, WaitersError):
+    if isinstance(error, bwp.WaitersError):
         return common_exit_code(map(exit_code, error.errors.values()))
     for kinds, code in _codes():
         if isinstance(error, kinds):
             return code
-    if isinstance(error, WaiterFailedError) and error.acceptor is None:
+    if isinstance(error, bwp.WaiterFailedError) and error.acceptor is None:
         cause = error.last_exception
-        return FAILED if cause is None or isinstance(cause, WaiterError) else exit_code(cause)
+        return FAILED if cause is None or isinstance(cause, bwp.WaiterError) else exit_code(cause)
     return FAILED
 
 
@@ -124,8 +124,6 @@ def _codes() -> list[tuple[Any, int]]:
     """Return the kinds of errors with their exit codes; the first that fits counts."""
     from botocore import exceptions as botocore  # noqa: PLC0415 - slow
 
-    from ..exceptions import WaiterAttemptsError, WaiterTimeoutError  # noqa: PLC0415 - slow
-
     missing = (
         botocore.NoCredentialsError,
         botocore.PartialCredentialsError,
@@ -142,7 +140,7 @@ def _codes() -> list[tuple[Any, int]]:
         (KeyboardInterrupt, INTERRUPTED),
         (BrokenPipeError, CLOSED_PIPE),
         ((UsageError, botocore.ParamValidationError), USAGE_ERROR),
-        ((WaiterTimeoutError, WaiterAttemptsError), TIMED_OUT),
+        ((bwp.WaiterTimeoutError, bwp.WaiterAttemptsError), TIMED_OUT),
         ((NotConfiguredError, *missing), NOT_CONFIGURED),
         (botocore.ClientError, ERROR_RESPONSE),
     ]

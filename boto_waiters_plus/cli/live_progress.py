@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..common.labels import ONE_LINE, LabelCell, ShortLabels
+from ..common.labels import LabelCell, ShortLabels, one_line
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..progress import OTHER_LINES, REFRESHES_PER_SECOND, Row, WaitProgress, waits_table
@@ -150,8 +150,6 @@ class LiveProgress(PlainProgress):
 
     def render(self) -> RenderableType:
         """Return the table as of now."""
-        from rich.text import Text  # noqa: PLC0415 - optional
-
         now = time.monotonic()
         with self._lock:
             visible = self.running[: max(1, self.console.height - OTHER_LINES)]
@@ -160,15 +158,12 @@ class LiveProgress(PlainProgress):
         count = f"{len(self.waits) - running} of {len(self.waits)} ended"
         if hidden := running - len(visible):
             count += f"; {hidden} more not shown"
-        below = Text(count, style="dim") if len(self.waits) > 1 else None
+        below = one_line(count, "dim") if len(self.waits) > 1 else None
         titles = ("waiting for", "state seen"), ("attempts", "elapsed", "left", "next")
         return waits_table(self.console, *titles, rows, below)
 
     def _row(self, wait: WaitProgress, now: float) -> Row:
-        from rich.text import Text  # noqa: PLC0415 - optional
-
-        # Text, because a plain string from a service would be read as rich's markup.
-        state = Text(printable(wait.observed or ""), style="bold", **ONE_LINE)
+        state = one_line(printable(wait.observed or ""), "bold")
         elapsed = now - self._started_at
         due_in = self._attempted_at[wait.index] + (wait.next_delay or 0) - now
         following = f"{due_in:.0f} s" if due_in > 0 else "now"

@@ -18,8 +18,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..check.events import Location
 from ..engine.redaction import printable
+from ..scan.loops import polling_loops
 from ..scan.names import NotReadError
+from ..scan.replacement import replacements
+from ..validation import Severity, ValidationEvent
+from .annotations import github_line, sarif
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
 from .output import json_text
 
@@ -71,11 +76,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Scan the files; return the exit code."""
-    # Imported late: `--help` needs none of them.
-    from ..check.events import Location  # noqa: PLC0415
-    from ..validation import Severity, ValidationEvent  # noqa: PLC0415
-    from .annotations import github_line, sarif  # noqa: PLC0415
-
     refuse_missing(arguments.paths)
     files = [file for name in arguments.paths for file in _files(Path(name))]
     known = [each for file in files for each in _findings(file)]
@@ -124,9 +124,6 @@ def _is_wanted(entry: os.DirEntry[str]) -> bool:
 
 def _findings(file: Path) -> list[FoundLoop]:
     """Return the loops of a file; say so if it cannot be read."""
-    from ..scan.loops import polling_loops  # noqa: PLC0415
-    from ..scan.replacement import replacements  # noqa: PLC0415 - as in `run`
-
     try:
         source: str | bytes = _content(file)
         cells = None

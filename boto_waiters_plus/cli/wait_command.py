@@ -19,12 +19,14 @@ from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError
+from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
 from ..service.on_the_spot import made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.state_member import state_members
+from ..service.waits import wait_until
 from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
 from .operation_parameters import (
@@ -37,6 +39,7 @@ from .operation_parameters import (
     members_of,
     parsed,
 )
+from .operations import start_in_background
 from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
 from .output import RETRY_TRANSIENT, flag, refused
@@ -194,14 +197,10 @@ class _Waits:
         self._options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
         self._max_wait: float = arguments.max_wait
         if not arguments.is_made and arguments.definitions:
-            from ..hooks.installation import enable  # noqa: PLC0415 - rarely needed
-
             enable(client, definitions=arguments.definitions)
 
     def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
         """Store the waits and print the path of each; return the exit code."""
-        from .operations import start_in_background  # noqa: PLC0415 - rarely needed
-
         return start_in_background(
             (self._wait(parameters, max_wait=self._max_wait) for parameters in each),
             arguments.store,
@@ -256,8 +255,6 @@ class _Waits:
         return Wait(self._client, self._waiter, parameters, **self._options, **options)
 
     def _one(self, parameters: dict[str, Any]) -> Any:
-        from ..service.waits import wait_until  # noqa: PLC0415 - not for `--help`
-
         try:
             return wait_until(
                 self._client,

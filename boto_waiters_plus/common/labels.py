@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.measure import Measurement
+    from rich.text import Text
 
-
-ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
-"""rich's options for text that is cut instead of wrapped."""
 
 CUT: Final = "…"
 
@@ -98,12 +96,17 @@ class LabelCell:
         self._style = style
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.cells import cell_len  # noqa: PLC0415 - optional
-        from rich.measure import Measurement  # noqa: PLC0415 - optional
+        from rich import cells, measure  # noqa: PLC0415 - optional
 
-        return Measurement(1, max(1, cell_len(self._label))).with_maximum(options.max_width)
+        width = max(1, cells.cell_len(self._label))
+        return measure.Measurement(1, width).with_maximum(options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
-        from rich.text import Text  # noqa: PLC0415 - optional
+        yield one_line(self._labels.fitted(self._label, options.max_width), self._style)
 
-        yield Text(self._labels.fitted(self._label, options.max_width), self._style, **ONE_LINE)
+
+def one_line(text: str, style: str = "") -> Text:
+    """Return a line of rich's; a plain string from a service would be read as its markup."""
+    from rich.text import Text  # noqa: PLC0415 - optional
+
+    return Text(text, style, no_wrap=True, overflow="ellipsis")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MAX_FILE_SIZE = 10_000_000
 """Bytes. The largest of AWS's own Smithy models is smaller."""
 
+NEEDS_LARK = "Smithy IDL requires lark; install it with: pip install 'boto-waiters-plus[idl]'"
+
 SUFFIXES = (".json", ".smithy")
 """The suffixes that a folder is searched for. A `.smithy` file is Smithy IDL."""
 
@@ -163,15 +165,17 @@ def parse_text(text: str, file: Path) -> tuple[Any, Mapping[tuple[str | int, ...
     """Return the document in a file, and of Smithy IDL the offset of each part; see `parse_idl`.
 
     Raises:
-        WaiterDefinitionError: the text is neither JSON nor Smithy IDL, or an object of JSON has a
-            member twice.
+        WaiterDefinitionError: the text is neither JSON nor Smithy IDL, lark is not installed, or an
+            object of JSON has a member twice.
     """
-    if file.suffix == ".smithy":
-        # This import takes 8 ms; most files are no IDL.
-        from .idl import parse_idl  # noqa: PLC0415
-
-        return parse_idl(text, source=str(file))
     place = Place(str(file))
+    if file.suffix == ".smithy":
+        try:
+            # lark is optional; most files are no IDL.
+            from .idl import parse_idl  # noqa: PLC0415
+        except ImportError as error:
+            raise place.error(NEEDS_LARK) from error
+        return parse_idl(text, source=str(file))
     try:
         document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except RecursionError as error:

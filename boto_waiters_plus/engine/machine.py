@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .acceptors import AcceptorState
-from .delays import Random, is_last, jittered_delay, last_delay
+from .delays import Random, is_last, jittered_delay, last_delay, learned_delay
 
 if TYPE_CHECKING:
     from .delays import LearnedTimes
@@ -693,9 +693,6 @@ class Machine:
         delay: float | None = policy.max_delay if facts.throttled else None
         own: Any = {"min_delay": policy.min_delay, "max_delay": policy.max_delay, "random": random}
         if delay is None and policy.learned is not None:
-            # No other wait needs it.
-            from .delays import learned_delay  # noqa: PLC0415
-
             delay = learned_delay(policy.learned, self.state.elapsed, **own)
         if delay is None:
             delay = jittered_delay(attempts, **own)

@@ -15,10 +15,12 @@ from typing import Any, Final
 
 import botocore.client
 from botocore import xform_name
+from botocore.loaders import Loader
 from botocore.utils import EVENT_ALIASES
 
-from ..service.clients import ClientHook, hook_of
-from ..settings import Settings
+from ..common.errors import WaiterDefinitionError
+from ..service.clients import ATTRIBUTE, ClientHook, hook_of
+from ..settings import HookedSession, Settings, SettingsLevel
 
 METHOD_PREFIX = "wait_until_"
 
@@ -30,6 +32,16 @@ class HookOfClass(ClientHook):
 
     def __set_name__(self, owner: type, name: str) -> None:
         extend(owner)
+
+
+def hook_class(
+    class_attributes: dict[str, Any],
+    level: SettingsLevel,
+    loader: Loader | None,
+    hook: HookedSession,
+) -> None:
+    """Extend the class that will have these attributes."""
+    class_attributes[ATTRIBUTE] = HookOfClass(level, loader, hook)
 
 
 def extend(client_class: type) -> None:
@@ -166,7 +178,6 @@ def refuse_taken_names(
         WaiterDefinitionError: it names the definition.
     """
     # Only where definitions are given.
-    from ..exceptions import WaiterDefinitionError  # noqa: PLC0415 - see above
     from ..service.places import applies_to  # noqa: PLC0415 - see above
 
     for each in settings.definitions:

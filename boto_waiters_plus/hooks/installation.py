@@ -1,4 +1,4 @@
-"""`install`, `uninstall` and `enable`.
+"""`install` and `uninstall`.
 
 Sessions made from now on are reached by botocore's `register_initializer`; those that exist, by
 a wrapper around `Session.create_client`; every waiter object, however it was built, by a wrapper
@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
+from ..settings import NO_SETTINGS, Observer, Settings
 from . import wrapping  # noqa: F401 - it is compared with itself, whatever drops modules later
 from .import_hook import ImportHook
 from .state import INSTALLED, PATCHED_MODULES
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..definitions.files import Source
     from ..engine.model import WaiterDefinition
     from ..options import WaitOptions
-
-T = TypeVar("T")
 
 
 def install(
@@ -54,7 +52,7 @@ def install(
         WaiterDefinitionError: a definition breaks a rule; nothing is installed then.
         TypeError, ValueError: an argument is not valid.
     """
-    settings = _settings(definitions, defaults, on_event)
+    settings = settings_from(definitions, defaults, on_event)
     if not isinstance(get_waiter, bool):
         raise TypeError(f"get_waiter must be True or False, not {type(get_waiter).__name__}")
     with INSTALLED.lock:
@@ -99,51 +97,7 @@ def stop_observing(on_event: Observer) -> None:
         INSTALLED.level.own = Settings(own.definitions, own.defaults, others)
 
 
-def enable(
-    target: T,
-    /,
-    *,
-    definitions: Source | Iterable[Source] = (),
-    defaults: WaitOptions | Mapping[str, Any] | None = None,
-    on_event: Observer | None = None,
-) -> T:
-    """Give one session's future clients, or one existing client, what `install` gives all.
-
-    Args:
-        target: a boto3, botocore or aiobotocore session, or a client.
-        definitions, defaults, on_event: as for `install`; they win over what is set there.
-
-    Returns:
-        The target.
-
-    Raises:
-        WaiterDefinitionError: a definition breaks a rule; the target is left as it was.
-        TypeError: the target is neither a session nor a client, or a default is not valid.
-    """
-    from botocore.client import BaseClient  # noqa: PLC0415 - not for `install`
-
-    from ..calls.private_names import botocore_session_of  # noqa: PLC0415 - the same
-    from .sessions import hook_session  # noqa: PLC0415 - the same
-
-    settings = _settings(definitions, defaults, on_event)
-    with INSTALLED.lock:
-        # By the type: a mock or a proxy is no client whose class could be changed.
-        if issubclass(type(target), BaseClient):
-            _enable_client(target, settings)
-            return target
-        session = botocore_session_of(target)
-        if session is None:
-            raise TypeError(
-                "target must be a boto3 or botocore session, or a client, "
-                f"not {type(target).__name__}"
-            )
-        hook = hook_session(session)
-        hook.is_explicit = True
-        hook.level.own = hook.level.own.extended(settings)
-    return target
-
-
-def _settings(
+def settings_from(
     definitions: Source | Iterable[Source],
     defaults: WaitOptions | Mapping[str, Any] | None,
     on_event: Observer | None,
@@ -163,23 +117,6 @@ def _settings(
 
         options = as_options(defaults, "defaults")
     return Settings(loaded, options, () if on_event is None else (on_event,))
-
-
-def _enable_client(client: Any, settings: Settings) -> None:
-    from ..service.clients import ATTRIBUTE, ClientHook, hook_of  # noqa: PLC0415 - see `_settings`
-    from .hooked_client import extend, refuse_taken_names  # noqa: PLC0415 - the same
-
-    client_class = type(client)
-    service_id = client.meta.service_model.service_id.hyphenize()
-    refuse_taken_names(settings, service_id, vars(client_class))
-    vars(client).pop("waiter_names", None)
-    hook = hook_of(client)
-    if hook is None or hook.session is not None:
-        level = SettingsLevel(INSTALLED.level if hook is None else hook.level)
-        hook = ClientHook(level, None if hook is None else hook.loader)
-        setattr(client_class, ATTRIBUTE, hook)
-    hook.level.own = hook.level.own.extended(settings)
-    extend(client_class)
 
 
 def _on_import(module: ModuleType) -> None:

@@ -104,8 +104,7 @@ class SessionHook:
 
     def _on_client_class(self, **event: Any) -> None:
         # Imported by the first client: it needs botocore's.
-        from ..service.clients import ATTRIBUTE  # noqa: PLC0415
-        from .hooked_client import HookOfClass, refuse_taken_names  # noqa: PLC0415
+        from .hooked_client import hook_class, refuse_taken_names  # noqa: PLC0415
 
         class_attributes: dict[str, Any] = event["class_attributes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
@@ -114,7 +113,7 @@ class SessionHook:
             refuse_taken_names(settings, service_id, class_attributes)
         session = self._session()
         loader: Loader | None = session.get_component("data_loader") if session else None
-        class_attributes[ATTRIBUTE] = HookOfClass(self.level, loader, self)
+        hook_class(class_attributes, self.level, loader, self)
 
 
 def hook_session(session: botocore.session.Session) -> HookedSession:

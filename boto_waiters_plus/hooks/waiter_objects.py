@@ -18,10 +18,10 @@ from botocore.docs.docstring import LazyLoadedDocstring
 from ..calls.clients import is_async
 from ..service.clients import ClientHook, hook_of
 from ..stock import stock_waiter
-from ..stock.defined_waiters import waiter_object
+from ..stock.defined_waiters import runs_here, waiter_object
 from ..stock.stock_judge import share_acceptors
 from ..stock.waiter_config import mark_as_unchosen
-from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, runs_here, wait_wrapper
+from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
 # --- the docstring of `wait` of botocore's waiter objects: what is new, then botocore's own
 

@@ -21,13 +21,14 @@ from ..options import (
 )
 from ..outcome import WaiterOutcome
 from ..settings import Settings
-from ..wait.drivers import drive
+from ..wait.drivers import drive, drive_async
 from ..wait.observers import with_history
 from ..wait.refused_part import RefusedPart
 from ..wait.wait_run import WaitRun
 from .bound_waiter import BoundWaiter
 from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
+from .sharing import on_one_page
 
 if TYPE_CHECKING:
     from .causes import FailureSearch
@@ -126,8 +127,6 @@ class ClientRequest:
         return getattr(self.client, self._waiter.client_method)(**parameters)
 
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-        from .sharing import on_one_page  # noqa: PLC0415 - few waits name so many
-
         return on_one_page(self._waiter.polling.coalescing, self._waiter.operation, parameters)
 
 
@@ -181,8 +180,6 @@ async def wait_on_async(
     call: Mapping[str, Any] | None = None,
 ) -> WaiterOutcome[Any]:
     """`wait_on` as part of a task: aiobotocore clients are awaited, others called in threads."""
-    from ..wait.drivers import drive_async  # noqa: PLC0415 - no blocking wait needs it
-
     run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at, call)
     cancel = options.cancel_event
     polling = async_call_for(client, request, is_reply=request.is_reply, cancel=cancel)

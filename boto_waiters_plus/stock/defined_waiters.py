@@ -21,6 +21,7 @@ from ..calls.budget import Reply
 from ..definitions.waiters2 import acceptor_to_waiters2, to_waiters2
 from ..engine.acceptors import Acceptor, OutputMatcher
 from ..service.bound_waiter import BoundWaiter
+from ..service.clients import ClientHook
 from ..wait.facts import Attempt, Judge
 from .waiter_config import UnchosenConfig, mark_as_unchosen
 
@@ -32,6 +33,11 @@ def bound_waiter_of(waiter: Any) -> BoundWaiter | None:
     """Return what a waiter object runs; None if botocore's acceptors judge."""
     found = getattr(type(waiter), _BOUND_WAITER, None)
     return found if isinstance(found, BoundWaiter) else None
+
+
+def runs_here(waiter: Any, hook: ClientHook) -> bool:
+    """Return whether the engine runs a waiter: after `uninstall` only if botocore's loop cannot."""
+    return hook.runs_waiters() or bound_waiter_of(waiter) is not None
 
 
 def waiter_object(

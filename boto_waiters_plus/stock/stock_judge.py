@@ -22,6 +22,7 @@ from ..engine.state_seen import Seen, StateReader
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
 from ..service.labels import ResourceLabel
+from ..service.new_states import failures_to_warn_of
 from ..service.places import botocore_is_newer
 from ..service.reasons import Compared, find_reason, indexes_of_missing
 from ..service.sharing import AcceptorOf, ById, Coalescing, coalescing_of
@@ -75,8 +76,6 @@ class StockAcceptors:
         """Return the states that say failure, and that only a newer botocore knows."""
         if self.model is None or not botocore_is_newer():
             return frozenset()
-        from ..service.new_states import failures_to_warn_of  # noqa: PLC0415 - rarely needed
-
         return failures_to_warn_of(waiter, [*filter(None, self.compared)], self.model)
 
     @computed_once

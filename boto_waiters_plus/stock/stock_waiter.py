@@ -27,6 +27,7 @@ from ..engine.redaction import printable
 from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
+from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
 from ..service.labels import ResourceLabel, label_of
@@ -43,7 +44,7 @@ from ..wait.wording import (
     service_message_suffix,
     timed_out_after,
 )
-from .defined_waiters import ErrorResponses, bound_waiter_of
+from .defined_waiters import ErrorResponses, bound_waiter_of, runs_here
 from .stock_judge import StockJudge, acceptors_of
 from .waiter_config import policy_of
 
@@ -199,6 +200,19 @@ def client_of(waiter: Any) -> Any:
     operation = call_of_waiter(waiter)
     method = client_method_of(operation)
     return _client_behind(operation if method is None else method)
+
+
+def settings_of(waiter: Any, of_process: Settings | None) -> Settings | None:
+    """Return the settings for a waiter object; None where botocore's own loop has to run.
+
+    Args:
+        waiter: however it was made.
+        of_process: those for a waiter of a client that was never hooked.
+    """
+    hook = hook_of(client_of(waiter))
+    if hook is None:
+        return of_process
+    return hook.level.merged() if runs_here(waiter, hook) else None
 
 
 def _client_behind(operation: Callable[..., Any]) -> Any:

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..hooks.sessions import returns_outcomes
+
 
 def _members_of(service: str) -> dict[str, Any]:
     """Return what the module of a service holds; `service` is the name as in `boto3.client`."""
@@ -58,11 +60,11 @@ def _members_of(service: str) -> dict[str, Any]:
 def _enable_client(
     client: Any, argument: str, service: str, settings: dict[str, Any], *, is_async: bool
 ) -> Any:
-    # Imported by the first call: a module of types alone should cost nothing.
+    # Imported by the first call: a module of types alone costs nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
     from ..calls.clients import is_async as is_async_class  # noqa: PLC0415 - see above
-    from ..hooks.installation import enable  # noqa: PLC0415 - see above
+    from ..hooks.enabling import enable  # noqa: PLC0415 - see above
 
     if not isinstance(client, BaseClient):
         raise TypeError(f"{argument} must be a client of {service}, not {type(client).__name__}")
@@ -77,8 +79,6 @@ def _enable_client(
 
 def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> Any:
     from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
-
-    from ..hooks.sessions import returns_outcomes  # noqa: PLC0415 - see `_enable_client`
 
     if not isinstance(resource, ServiceResource):
         raise TypeError(

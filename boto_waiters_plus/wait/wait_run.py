@@ -43,7 +43,7 @@ from ..exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from ..outcome import EarlierAttempts, ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from .facts import (
     NONE_UNFINISHED,
     Attempt,
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from ..common.errors import Caller
     from ..engine.path_interpreter import FailedExpression
     from ..engine.wait_event import EventKind
-    from ..outcome import EarlierAttempts
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
@@ -217,9 +216,6 @@ class WaitRun(RunFacts):
         # No local variable: the response of the last attempt is garbage from here on.
         if self.attempt is not None:
             if self._earlier is None:
-                # No wait of one attempt needs it.
-                from ..outcome import EarlierAttempts  # noqa: PLC0415
-
                 self._earlier = EarlierAttempts(self._number)
             seen = self.attempt.error_code or state_text(self.attempt.observed, self.attempt.state)
             self._earlier.add(self._answered_at, seen)

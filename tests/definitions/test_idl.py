@@ -10,7 +10,7 @@ from case_tables import tabled
 pytest.importorskip("lark")
 
 from boto_waiters_plus import WaiterDefinitionError
-from boto_waiters_plus.definitions.files import parse_document
+from boto_waiters_plus.definitions.files import load_definitions, parse_document
 from boto_waiters_plus.definitions.idl import parse_idl
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 
@@ -127,11 +127,12 @@ def test_text_that_is_not_read_is_refused(text, problem):
     assert problem in refusal(text, head="")
 
 
-def test_without_lark_the_message_names_the_extra(monkeypatch):
+def test_without_lark_the_message_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "lark", None)
-    monkeypatch.delitem(sys.modules, "lark.exceptions")
+    monkeypatch.delitem(sys.modules, parse_idl.__module__)
+    (tmp_path / "x.smithy").write_text(BUCKET)
     with pytest.raises(WaiterDefinitionError, match=r"pip install 'boto-waiters-plus\[idl\]'"):
-        parse_idl(BUCKET, source="x.smithy")
+        load_definitions(tmp_path / "x.smithy")
 
 
 def test_an_empty_acceptor_is_refused_by_place():
