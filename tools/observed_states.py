@@ -37,7 +37,7 @@ from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.engine.redaction import state_text
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.judge import DefinitionJudge
-from boto_waiters_plus.service.state_member import state_path
+from boto_waiters_plus.service.shapes import state_path
 
 RECORDED = "recorded"
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from botocore.model import OperationModel, Shape
 
 from ..engine.redaction import is_signed_url, printable
 from ..exceptions import (
@@ -21,7 +21,7 @@ from ..exceptions import (
 )
 from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from ..progress import WaitProgress
-from ..service.sensitive_members import has_sensitive_names, is_sensitive
+from ..service.shapes import has_sensitive_names, inner_shape, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
 from .output import as_flags, json_text, print_json, span
 
@@ -133,15 +133,12 @@ def redacted(shape: Shape | None, value: Any, owner: Shape | None = None, name: 
     if is_secret or (isinstance(value, str) and is_signed_url(value)):
         return REDACTED
     if isinstance(value, Mapping):
-        members = shape.members if isinstance(shape, StructureShape) else {}
-        item = shape.value if isinstance(shape, MapShape) else None
         return {
-            str(key): redacted(members.get(key, item), each, shape, key)
+            str(key): redacted(inner_shape(shape, key), each, shape, key)
             for key, each in value.items()
         }
     if isinstance(value, (list, tuple)):
-        item = shape.member if isinstance(shape, ListShape) else None
-        return [redacted(item, each) for each in value]
+        return [redacted(inner_shape(shape), each) for each in value]
     if isinstance(value, (dt.datetime, dt.date)):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):

@@ -25,7 +25,7 @@ from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
 from ..service.on_the_spot import made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
-from ..service.state_member import state_members
+from ..service.shapes import state_members
 from ..service.waits import wait_until
 from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr

@@ -27,7 +27,7 @@ from ..engine.model import WaiterDefinition
 from ..service.catalog import client_name, definitions_of, service_names, squashed
 from ..service.on_the_spot import reason_not_to_poll
 from ..service.places import default_loader
-from ..service.state_member import state_members
+from ..service.shapes import state_members
 from .loops import ANSWERED, Effect, PollingLoop, ReadCall
 from .names import spend
 

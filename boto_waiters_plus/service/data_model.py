@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,16 +18,13 @@ from typing import Any
 
 import jmespath
 from botocore.model import (
-    ListShape,
-    MapShape,
     OperationModel,
     Shape,
     StringShape,
-    StructureShape,
 )
 from botocore.utils import parse_to_aware_datetime
 
-from .sensitive_members import is_sensitive
+from .shapes import Reached, inner_shape, is_sensitive, walk
 
 # Functions whose results may have members that the expression does not name, unless they are given
 # a member of this type: the text of a number has none.
@@ -37,9 +33,6 @@ _OPAQUE_FUNCTIONS = {"to_string": "integer", "values": "map", "merge": None}
 # Strings of JSON that handlers of botocore decode: policies of IAM, templates of CloudFormation.
 _DECODED = frozenset({"policyDocumentType", "TemplateBody"})
 
-
-_Member = tuple[Shape, Shape | None, str]
-"""A shape, the structure that has it as a member, and its name there."""
 
 _Test = Callable[[Shape, Shape | None, str], bool]
 
@@ -81,17 +74,17 @@ class DataModel:
         if kind == "inputOutput":
             roots.append(self._operation.input_shape)
 
-        def reached(names: frozenset[str] | None) -> set[_Member]:
-            found = [_reached(root, names, set()) for root in roots if root is not None]
-            return set(itertools.chain(*found))
+        def reached(names: frozenset[str] | None) -> list[Reached]:
+            return [each for root in roots for each in walk(root, names)]
 
         named = reached(member_names(path))
         nodes = list(_nodes_of(path))
         # `{Count: @}` gives the name of a number to anything.
         is_renamed = any(node["type"] == "multi_select_dict" for node in nodes)
-        types = {(name, shape.type_name) for shape, _, name in named if not is_renamed}
+        types = {(each.name, each.shape.type_name) for each in named if not is_renamed}
         is_opaque = any(_opaque(node, types) for node in nodes)
-        return any(test(*member) for member in (reached(None) if is_opaque else named))
+        seen = reached(None) if is_opaque else named
+        return any(test(each.shape, each.owner, each.name) for each in seen)
 
 
 def converted(shape: Shape | None, value: Any) -> Any:
@@ -125,13 +118,10 @@ def plain(value: Any) -> Any:
 
 
 def _with_members(shape: Shape | None, value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        member = shape.member if isinstance(shape, ListShape) else None
-        return [converted(member, item) for item in value]
-    if isinstance(shape, MapShape):
-        return {name: converted(shape.value, item) for name, item in value.items()}
-    members = shape.members if isinstance(shape, StructureShape) else {}
-    return {name: converted(members.get(name), item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {name: converted(inner_shape(shape, name), item) for name, item in value.items()}
+    inner = inner_shape(shape)
+    return [converted(inner, item) for item in value]
 
 
 def _epoch_seconds(moment: Any) -> Any:
@@ -156,49 +146,15 @@ def _number_of(value: Decimal) -> float:
 
 def has_members_of(operation: OperationModel, path: str) -> bool:
     """Return whether the members that a path names are reached by one another in the output."""
-    output = operation.output_shape
-    if output is None:
-        return False
     names = member_names(path)
-    known = {
-        name
-        for shape, _, _ in _reached(output, names, set())
-        if isinstance(shape, StructureShape)
-        for name in shape.members
-    }
-    return known.issuperset(names)
+    known = {each.name for each in walk(operation.output_shape, names)}
+    return operation.output_shape is not None and known.issuperset(names)
 
 
 def has_sensitive_output(operation: OperationModel) -> bool:
     """Return whether a response may have sensitive members."""
     output = operation.output_shape
-    return output is not None and any(is_sensitive(*m) for m in _reached(output, None, set()))
-
-
-def _reached(
-    shape: Shape,
-    names: frozenset[str] | None,
-    seen: set[str],
-    owner: Shape | None = None,
-    name: str = "",
-) -> Iterator[_Member]:
-    """Yield the shape and those reached by members in `names`; by any member if it is None.
-
-    Each comes with the shape that has it, and its name there.
-    """
-    yield shape, owner, name
-    if shape.name in seen:
-        return
-    seen.add(shape.name)
-    if isinstance(shape, StructureShape):
-        for inner, member in shape.members.items():
-            if names is None or inner in names:
-                yield from _reached(member, names, seen, shape, inner)
-    elif isinstance(shape, ListShape):
-        yield from _reached(shape.member, names, seen)
-    elif isinstance(shape, MapShape):
-        yield from _reached(shape.key, names, seen)
-        yield from _reached(shape.value, names, seen)
+    return any(is_sensitive(each.shape, each.owner, each.name) for each in walk(output))
 
 
 def _needs_converting(shape: Shape, *_: object) -> bool:

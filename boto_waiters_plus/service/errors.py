@@ -29,7 +29,7 @@ from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets
 from ..wait.facts import Attempt
 from .data_model import has_sensitive_output
-from .sensitive_members import is_sensitive
+from .shapes import is_sensitive
 
 CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)
 """Errors of a connection that was there; every other transport error may be the lack of one."""

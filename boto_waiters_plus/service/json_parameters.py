@@ -7,10 +7,10 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
-from botocore.model import ListShape, MapShape, Shape, StructureShape
+from botocore.model import Shape, StructureShape
 
 from ..engine.redaction import is_signed_url
-from .sensitive_members import has_sensitive_names, is_sensitive
+from .shapes import has_sensitive_names, inner_shape, is_sensitive
 
 _BYTES: Final = "$bytes"
 _TIME: Final = "$time"
@@ -63,19 +63,6 @@ def from_json(value: Any) -> Any:
 def _escaped(name: str) -> str:
     # The caller's own `$bytes` is not our mark.
     return f"${name}" if name.startswith("$") else name
-
-
-def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
-    """Return the shape of a member, an element or a value; None if it is not known."""
-    match shape:
-        case StructureShape():
-            member: Shape | None = shape.members.get(name)
-            return member
-        case ListShape():
-            return shape.member
-        case MapShape():
-            return shape.value
-    return None
 
 
 def without_sensitive(shape: Shape | None, value: Any) -> Any:

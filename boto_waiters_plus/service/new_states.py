@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from botocore.model import OperationModel, Shape
 
 from ..definitions.shipped import shipped_definitions, shipped_states
 from ..definitions.words import ENDINGS, means_absence, says_failure, state_words, words_of
@@ -12,7 +12,7 @@ from ..engine.acceptors import InputOutputMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from .places import botocores_own
 from .reasons import Compared
-from .state_member import is_plain, is_text, shape_at, state_path
+from .shapes import is_plain, is_text, shape_at, state_path, walk
 
 _STEM = 4
 """The letters that a word and another form of it have in common: DELETE and DELETED."""
@@ -92,33 +92,16 @@ def state_enums(
         operation: what it polls.
         known: the names of those that an expression other than a plain path may read.
     """
+    output = operation.output_shape
     paths = dict.fromkeys(each.path.removeprefix("output.") for each in comparisons)
     plain = [path for path in paths if is_plain(path)]
-    shapes = [shape for path in plain if (shape := shape_at(operation, path)) is not None]
+    shapes = [shape for path in plain if (shape := shape_at(output, path)) is not None]
     by_model = None if any(map(is_text, shapes)) else state_path(operation)
-    shape = None if by_model is None else shape_at(operation, by_model)
+    shape = None if by_model is None else shape_at(output, by_model)
     shapes += [] if shape is None else [shape]
     if len(plain) < len(paths):
-        shapes += [each for each in _reached(operation.output_shape) if each.name in known]
+        shapes += [each.shape for each in walk(output) if each.shape.name in known]
     yield from {each.name: each for each in shapes if each.metadata.get("enum")}.values()
-
-
-def _reached(shape: Shape | None, seen: frozenset[str] = frozenset()) -> Iterator[Shape]:
-    """Yield the shapes of an answer."""
-    if shape is None or shape.name in seen:
-        return
-    yield shape
-    match shape:
-        case StructureShape():
-            inner = [*shape.members.values()]
-        case ListShape():
-            inner = [shape.member]
-        case MapShape():
-            inner = [shape.value]
-        case _:
-            inner = []
-    for each in inner:
-        yield from _reached(each, seen | {shape.name})
 
 
 def mentions(comparisons: Iterable[Compared], value: str) -> bool:

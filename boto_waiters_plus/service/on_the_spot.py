@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from botocore.model import ListShape, OperationModel, Shape
 
 from ..calls.private_names import is_marked_readonly
 from ..common.arguments import nearest, text, texts
@@ -27,8 +27,7 @@ from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
-from .sensitive_members import is_sensitive
-from .state_member import is_plain, shape_at, state_members
+from .shapes import is_plain, is_sensitive, shape_at, state_members, walk
 
 # --- which operations may be polled for a waiter that does not come with the package -------------
 
@@ -57,9 +56,9 @@ def reason_not_to_poll(operation: OperationModel, *, is_shown: bool = True) -> s
         return f"the output of {name} is a stream"
     if not is_shown:
         return None
-    sensitive = _sensitive_member(operation.output_shape)
-    if sensitive is not None:
-        return f"the output of {name} has a sensitive member, {sensitive}"
+    for each in walk(operation.output_shape):
+        if is_sensitive(each.shape, each.owner, each.name):
+            return f"the output of {name} has a sensitive member, {each.path}"
     if not pollable_list().allows(_service_id(operation), name):
         return f"{name} is not among the operations that may be polled from outside"
     return None
@@ -88,31 +87,6 @@ def known_against(operation: OperationModel) -> str | None:
 
 def _service_id(operation: OperationModel) -> str:
     return str(operation.service_model.service_id.hyphenize())
-
-
-def _sensitive_member(output: Shape | None) -> str | None:
-    """Return the path of the first sensitive member of an output; None if it has none."""
-    found: list[tuple[str, Shape | None]] = [("", output)]
-    seen = set()
-    # In the order of their depth: the shortest path is the easiest to understand.
-    for path, shape in found:
-        if shape is None or shape.name in seen:
-            continue
-        seen.add(shape.name)
-        if is_sensitive(shape):
-            return path
-        match shape:
-            case StructureShape():
-                for name, member in shape.members.items():
-                    place = f"{path}.{name}".lstrip(".")
-                    if is_sensitive(member, shape, name):
-                        return place
-                    found.append((place, member))
-            case ListShape():
-                found.append((f"{path}[]", shape.member))
-            case MapShape():
-                found += [(path, shape.key), (f"{path}.*", shape.value)]
-    return None
 
 
 # --- the waiters ---------------------------------------------------------------------------------
@@ -183,7 +157,7 @@ def waiter_of_states(
         failure=states.failure,
         **others,
     )
-    shape = shape_at(operation, path) if is_plain(path) else None
+    shape = shape_at(operation.output_shape, path) if is_plain(path) else None
     is_list = None if shape is None else isinstance(shape, ListShape)
     every = others.get("many") != "any"
     acceptors = state_acceptors(path, states.success, states.failure, every=every, is_list=is_list)
@@ -228,7 +202,7 @@ def _values(operation: OperationModel, path: str) -> Collection[str]:
     """
     if not is_plain(path):
         return ()
-    found = shape_at(operation, path)
+    found = shape_at(operation.output_shape, path)
     shape: Shape | None = found.member if isinstance(found, ListShape) else found
     if shape is None:
         near = nearest(path, [known for known, _ in state_members(operation)])
@@ -263,7 +237,7 @@ def _nearest_state(state: str, values: Collection[str]) -> str | None:
 
 def _warn_of_unlisted(state: str, operation: OperationModel, path: str) -> None:
     """Warn of a state that is not known, where the model lists none: it may never be seen."""
-    shape = shape_at(operation, path)
+    shape = shape_at(operation.output_shape, path)
     documentation = "" if shape is None else shape.documentation
     known = dict.fromkeys((*documented_states(documentation), *_compared(operation, path)))
     # A word in small letters may be any word of a sentence.

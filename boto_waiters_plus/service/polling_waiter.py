@@ -22,8 +22,8 @@ from .new_states import comparisons_of, failures_to_warn_of, new_failures
 from .places import botocore_is_newer
 from .reasons import Compared, find_reason, indexes_of_missing
 from .screens import Screen, screen_by
+from .shapes import state_path
 from .sharing import Coalescing, coalescing_of
-from .state_member import state_path
 
 
 class OfChange(Protocol):

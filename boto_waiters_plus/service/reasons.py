@@ -23,7 +23,7 @@ from ..engine.redaction import cut, is_signed_url, may_show
 from ..wait.facts import FoundReason
 from .data_model import DataModel
 from .errors import says_not_found
-from .sensitive_members import is_sensitive
+from .shapes import is_sensitive, shape_at
 
 EXPECTED = "{expected}"
 """A placeholder in an expression for the value that the acceptor compares with."""
@@ -203,7 +203,7 @@ def _owners(output: Shape | None, state_path: str) -> Iterator[tuple[_Path, str,
     # The last member is the state, or the last two are.
     for size in (1, 2) if path and _WRAPPED.fullmatch(path[-1][0]) else (1,):
         outer, state = path[:-size], path[-size:]
-        owner = _shape_at(output, outer)
+        owner = shape_at(output, ".".join(map("".join, outer))) if outer else output
         is_plain = state and not any(brackets for _, brackets in state)
         if is_plain and isinstance(owner, StructureShape):
             yield outer, ".".join(name for name, _ in state), owner
@@ -313,15 +313,3 @@ def _expression(outer: _Path, state: str, reason: str, only: str = "") -> str:
         flatten = "[]" if len(projections) > 1 else ""
         steps[projections[-1]] = f"{name}[?not_null({between}) == '{EXPECTED}']{flatten}"
     return ".".join([*steps, reason]) + (" | [0]" if projections else only)
-
-
-def _shape_at(shape: Shape | None, path: _Path) -> Shape | None:
-    for name, brackets in path:
-        if not isinstance(shape, StructureShape) or name not in shape.members:
-            return None
-        shape = shape.members[name]
-        if brackets:
-            if not isinstance(shape, ListShape):
-                return None
-            shape = shape.member
-    return shape

@@ -25,8 +25,8 @@ from ..service.labels import ResourceLabel
 from ..service.new_states import failures_to_warn_of
 from ..service.places import botocore_is_newer
 from ..service.reasons import Compared, find_reason, indexes_of_missing
+from ..service.shapes import state_path
 from ..service.sharing import AcceptorOf, ById, Coalescing, coalescing_of
-from ..service.state_member import state_path
 from ..wait.facts import Attempt, FoundReason
 
 # Any other state is a retry, as in botocore's loop.

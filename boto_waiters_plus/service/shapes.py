@@ -1,0 +1,210 @@
+"""Botocore's shapes: what is inside of them, what is sensitive there, and where states are."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+
+from ..definitions.shipped import read_shipped
+from ..definitions.words import resource_of
+
+_STEP = re.compile(r"([A-Za-z_]\w*)((?:\[(?:\*|-?\d+)?\])?)\Z")
+
+
+class Reached(NamedTuple):
+    """A shape inside of another one."""
+
+    path: str
+    """The expression that leads to it: `Jobs[].Status`, `Tags.*`."""
+    shape: Shape
+    owner: Shape | None
+    """The structure that has it as a member; None: it is an element, a key or a value."""
+    name: str
+    """Its name there."""
+
+
+def walk(root: Shape | None, names: Collection[str] | None = None) -> Iterator[Reached]:
+    """Yield a shape and those inside of it, the nearest first.
+
+    What is in several places is yielded with each, and entered once.
+
+    Args:
+        root: the shape; None: there is none.
+        names: the members that are followed; None: all of them.
+    """
+    found = [] if root is None else [Reached("", root, None, "")]
+    entered = set()
+    for reached in found:  # It grows meanwhile.
+        yield reached
+        path, shape = reached.path, reached.shape
+        if shape.name in entered:
+            continue
+        entered.add(shape.name)
+        match shape:
+            case StructureShape():
+                found += [
+                    Reached(f"{path}.{name}".lstrip("."), member, shape, name)
+                    for name, member in shape.members.items()
+                    if names is None or name in names
+                ]
+            case ListShape():
+                found.append(Reached(f"{path}[]", shape.member, None, ""))
+            case MapShape():
+                found.append(Reached(path, shape.key, None, ""))
+                found.append(Reached(f"{path}.*", shape.value, None, ""))
+
+
+def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
+    """Return the shape of a member, an element or a value; None if it is not known."""
+    match shape:
+        case StructureShape():
+            member: Shape | None = shape.members.get(name)
+            return member
+        case ListShape():
+            return shape.member
+        case MapShape():
+            return shape.value
+    return None
+
+
+def is_plain(path: str) -> bool:
+    """Whether an expression has members joined by dots only, with `[]`, `[*]` or an index."""
+    return all(map(_STEP.match, path.split(".")))
+
+
+def shape_at(root: Shape | None, path: str) -> Shape | None:
+    """Return the shape that a plain expression leads to; None if there is none."""
+    shape = root
+    for step in filter(None, map(_STEP.match, path.split("."))):
+        shape = None if isinstance(shape, ListShape) else inner_shape(shape, step[1])
+        if step[2]:
+            shape = shape.member if isinstance(shape, ListShape) else None
+    return shape
+
+
+# --- members that no text and no store has: those that the model or `data/sensitive.json` names --
+# Models do not mark every password, token, key and presigned URL that a service answers with.
+
+_TYPES = ("string", "blob", "map")
+"""The types of members that are named by how they end: a structure has members of its own."""
+
+
+class _Named(NamedTuple):
+    """What `data/sensitive.json` names."""
+
+    endings: tuple[str, ...]
+    """How the names of such members end, in lower case."""
+    members: frozenset[str]
+    """Others, each behind the name of its structure: `AuthorizationData.proxyToken`."""
+
+
+@functools.cache
+def _named() -> _Named:
+    text = read_shipped("sensitive.json")
+    body: dict[str, Any] = {} if text is None else json.loads(text)
+    members = [name for names in body.get("members", {}).values() for name in names]
+    return _Named(tuple(body.get("endings", ())), frozenset(members))
+
+
+def has_sensitive_names(shape: Shape | None) -> bool:
+    """Return whether the names in a map are sensitive."""
+    return isinstance(shape, MapShape) and is_sensitive(shape.key)
+
+
+def is_sensitive(shape: Shape | None, owner: Shape | None = None, name: str = "") -> bool:
+    """Return whether a value is sensitive: in the model, or as the member of a response.
+
+    Args:
+        shape: the shape of the value; None: it is not known.
+        owner: the structure of an output that has it.
+        name: its name there.
+    """
+    if shape is None:
+        return False
+    if shape.metadata.get("sensitive"):
+        return True
+    if owner is None or owner.type_name != "structure":
+        return False
+    named = _named()
+    by_ending = shape.type_name in _TYPES and name.lower().endswith(named.endings)
+    return by_ending or f"{owner.name}.{name}" in named.members
+
+
+# --- the members of a response that have states of the resource ----------------------------------
+
+_STATE = re.compile(r"(?!desired|target)\w*(status|state)", re.IGNORECASE)
+_NAMES = ("Name", "Code")
+_DEEPEST = 4
+
+
+def state_path(operation: OperationModel, members: Sequence[str] = ()) -> str | None:
+    """Return the path of the best of `state_members`; None if there is none."""
+    return next((path for path, _ in state_members(operation, members)), None)
+
+
+def state_members(
+    operation: OperationModel, members: Sequence[str] = ()
+) -> list[tuple[str, Shape]]:
+    """Return the states nearest to the root of a response, each with its path, the best first.
+
+    The best is the one that is named `Status`, `State` or after the resource, then one whose values
+    the model lists. Members that the model calls sensitive are not among them.
+
+    Args:
+        operation: the operation.
+        members: those that lead from the root to what the state is of.
+    """
+    output = operation.output_shape
+    level: list[tuple[str, Shape]] = [] if output is None else [("", output)]
+    for name in members:
+        level = [each for at in level for each in _members(*at) if _last(each[0]) == name]
+    for _ in range(_DEEPEST):
+        level = [member for path, shape in level for member in _members(path, shape)]
+        states = [state for path, shape in level for state in _states(path, shape)]
+        if states:
+            return sorted(states, key=lambda found: _rank(found[0], found[1], operation.name))
+    return []
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _members(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
+    if isinstance(shape, ListShape):
+        path, shape = f"{path}[]", shape.member
+    if isinstance(shape, StructureShape) and not is_sensitive(shape):
+        for name, member in shape.members.items():
+            if not is_sensitive(member, shape, name):
+                yield f"{path}.{name}" if path else name, member
+
+
+def _states(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Yield the state that a member is, or that a structure such as `State` has as its name."""
+    if not _STATE.fullmatch(_last(path)):
+        return
+    if is_text(shape):
+        yield path, shape
+    elif isinstance(shape, StructureShape):
+        named = [each for each in _members(path, shape) if _last(each[0]) in _NAMES]
+        yield from [each for each in named if is_text(each[1]) and each[1].metadata.get("enum")]
+
+
+def is_text(shape: Shape) -> bool:
+    """Return whether a member is a text that may be shown."""
+    return shape.type_name == "string" and not is_sensitive(shape)
+
+
+def _rank(path: str, shape: Shape, operation: str) -> int:
+    parts = path.lower().split(".")
+    name = parts[-1] if _STATE.fullmatch(parts[-1]) else parts[-2]
+    if name in ("status", "state"):
+        return 0
+    if _STATE.sub("", name) == "" and name.startswith(resource_of(operation).lower()):
+        return 1
+    return 2 if shape.metadata.get("enum") else 3
