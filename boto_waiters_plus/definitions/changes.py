@@ -8,7 +8,6 @@ the mutations that nothing follows; `tools/effect_reasons.py` writes it.
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -25,14 +24,13 @@ from ..engine.acceptors import (
 )
 from ..engine.model import WaiterDefinition
 from .parsing import Place
-from .shipped import data_root, from_groups, read_shipped, shipped_traits
+from .shipped import FILE_OF, from_groups, shipped_json, shipped_traits
 from .smithy import parse_waiter, read_acceptors
 from .words import ENDINGS, verb_of
 
-EFFECTS_FILE: Final = "effects.json"
-
 EFFECT: Final = "boto.waiters#effect"
 REFUSED_ITEMS: Final = "boto.waiters#refusedItems"
+EFFECTS_FILE: Final = FILE_OF[EFFECT]
 
 OF_ANSWER: Final = re.compile(r"\bcall\.(output|accepted(?! \|\| call\.input))\b")
 """In a path: it takes the answer of the call. What was accepted of what the input names was there
@@ -193,7 +191,7 @@ def shipped_effects(shape_id: str) -> Iterator[EffectTrait]:
     Args:
         shape_id: of the operation.
     """
-    effects = shipped_traits(EFFECTS_FILE, EFFECT).get(shape_id, {})
+    effects = shipped_traits(EFFECT).get(shape_id, {})
     mutation = shape_id.partition("#")[2]
     return (EffectTrait.of(name, body, mutation) for name, body in effects.items())
 
@@ -204,7 +202,7 @@ def shipped_refused_items(shape_id: str) -> RefusedItems | None:
     Args:
         shape_id: of the operation.
     """
-    body = shipped_traits(EFFECTS_FILE, REFUSED_ITEMS).get(shape_id, {})
+    body = shipped_traits(REFUSED_ITEMS).get(shape_id, {})
     if "path" not in body or "ignored" in body:
         return None
     return RefusedItems(**body)
@@ -225,7 +223,7 @@ def reason_without_effect(service_id: str, operation: str) -> str | None:
 
 @functools.cache
 def _reasons() -> Mapping[str, Mapping[str, str]]:
-    reasons: Mapping[str, Mapping[str, str]] = json.loads(read_shipped("no-effect.json") or "{}")
+    reasons: Mapping[str, Mapping[str, str]] = shipped_json("no-effect.json")
     return reasons
 
 
@@ -236,13 +234,12 @@ def _reasons() -> Mapping[str, Mapping[str, str]]:
 # - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 # - `boto.waiters#alreadyExists`: the errors that themselves say who made it.
 
-IDEMPOTENCY_FILE = "idempotency.json"
-
 TOKEN = "boto.waiters#token"  # noqa: S105 - the id of a trait
 TOKEN_LIFETIME = "boto.waiters#tokenLifetime"  # noqa: S105 - the same
 IN_PROGRESS = "boto.waiters#inProgress"
 DESCRIBED_BY = "boto.waiters#describedBy"
 ALREADY_EXISTS = "boto.waiters#alreadyExists"
+IDEMPOTENCY_FILE = FILE_OF[TOKEN]
 
 
 def shipped_token_path(shape_id: str) -> tuple[str, ...] | None:
@@ -251,7 +248,7 @@ def shipped_token_path(shape_id: str) -> tuple[str, ...] | None:
     Args:
         shape_id: of the operation.
     """
-    trait = _shipped().get(shape_id, {}).get(TOKEN)
+    trait = shipped_traits(TOKEN).get(shape_id)
     return None if trait is None else tuple(trait["path"])
 
 
@@ -261,7 +258,7 @@ def shipped_token_lifetime(shape_id: str) -> int | None:
     Args:
         shape_id: of the operation.
     """
-    trait = _shipped().get(shape_id, {}).get(TOKEN_LIFETIME)
+    trait = shipped_traits(TOKEN_LIFETIME).get(shape_id)
     return None if trait is None else int(trait["seconds"])
 
 
@@ -271,7 +268,7 @@ def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
     Args:
         shape_id: of the operation that was to make the resource.
     """
-    return _shipped().get(shape_id, {}).get(DESCRIBED_BY)
+    return shipped_traits(DESCRIBED_BY).get(shape_id)
 
 
 def shipped_existence(
@@ -285,7 +282,7 @@ def shipped_existence(
         response: the error response.
     """
     for name in names:
-        found: Any = _shipped().get(f"{namespace}#{name}", {}).get(ALREADY_EXISTS)
+        found: Any = shipped_traits(ALREADY_EXISTS).get(f"{namespace}#{name}")
         if found and all(response.get(k) == v for k, v in found.get("members", {}).items()):
             return found  # type: ignore[no-any-return] # what `data/traits.json` says it is
     return None
@@ -299,10 +296,10 @@ def says_in_progress(namespace: str, names: Iterable[str], message: str) -> bool
         names: of the error: its code, and the names that the model has for it.
         message: of the service.
     """
-    of_any_service: Any = _document()["metadata"][IN_PROGRESS]
+    of_any_service: Any = _in_any_service()
     text = message.lower()
     is_said = any(words in text for words in of_any_service["words"])
-    traits = [_shipped().get(f"{namespace}#{name}", {}).get(IN_PROGRESS) for name in names]
+    traits = [shipped_traits(IN_PROGRESS).get(f"{namespace}#{name}") for name in names]
     found = [each for each in traits if each] or [
         of_any_service["codes"][name] for name in names if name in of_any_service["codes"]
     ]
@@ -318,7 +315,7 @@ def says_propagating(operation: str, code: str, message: str) -> bool:
         message: of the service.
     """
     text = message.lower()
-    propagating = shipped_traits("propagating.json", "boto.waiters#propagating")
+    propagating = shipped_traits("boto.waiters#propagating")
     return any(
         known["code"] == code and any(words in text for words in known["words"])
         for shape_id, known in propagating.items()
@@ -327,11 +324,7 @@ def says_propagating(operation: str, code: str, message: str) -> bool:
 
 
 @functools.cache
-def _shipped() -> Mapping[str, Mapping[str, Any]]:
-    return {shape_id: shape["traits"] for shape_id, shape in _document()["shapes"].items()}
-
-
-@functools.cache
-def _document() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = json.loads((data_root() / IDEMPOTENCY_FILE).read_bytes())
-    return document
+def _in_any_service() -> Mapping[str, Any]:
+    metadata = shipped_json(IDEMPOTENCY_FILE).get("metadata", {})
+    known: Mapping[str, Any] = metadata.get(IN_PROGRESS, {"words": (), "codes": {}})
+    return known

@@ -7,13 +7,12 @@ for each of its waiters for which there is something to say. The tags of a waite
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..engine.model import GENERATED, WaiterDefinition
-from .shipped import read_shipped, shipped_traits
+from .shipped import shipped_json, shipped_traits
 from .smithy import aws_namespace
 
 EVIDENCE = "boto.waiters#evidence"
@@ -52,9 +51,7 @@ class Evidence:
 def evidence_of(definition: WaiterDefinition) -> Evidence:
     """Return what a shipped waiter rests on."""
     service = definition.service or ""
-    facts = shipped_traits("evidence.json", EVIDENCE).get(
-        f"{aws_namespace(service)}#{definition.operation}", {}
-    )
+    facts = shipped_traits(EVIDENCE).get(f"{aws_namespace(service)}#{definition.operation}", {})
     tags = definition.tags
     found: Mapping[str, Any] = facts.get(definition.name, {})
     return Evidence(
@@ -70,7 +67,7 @@ def evidence_of(definition: WaiterDefinition) -> Evidence:
 @functools.cache
 def _unread() -> frozenset[tuple[str, str]]:
     """Return the namespaces and names of the waiters in `data/unread.json`."""
-    services = json.loads(read_shipped("unread.json") or "{}")
+    services = shipped_json("unread.json")
     return frozenset(
         (aws_namespace(service), what.partition(" ")[0])
         for service, kinds in services.items()

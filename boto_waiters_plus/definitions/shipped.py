@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..engine.model import GENERATED, WaiterDefinition
 from .smithy import AWS_NAMESPACE, WAITABLE, UnreadWaiter, parse_waiter
@@ -29,23 +29,28 @@ logger = logging.getLogger("boto_waiters_plus")
 ARCHIVE = "data.zip"
 """`data/` in the wheel: three hundred files of their own would take five times the room."""
 
-OTHER_FILES = (
-    "coalescing.json",
-    "effects.json",
-    "evidence.json",
-    "explains.json",
-    "idempotency.json",
-    "no-effect.json",
-    "no-waiter.json",
-    "pollable.json",
-    "propagating.json",
-    "reasons.json",
-    "screens.json",
-    "sensitive.json",
-    "states.json",
-    "traits.json",
-    "unread.json",
-)
+FILE_OF: Final = {
+    "boto.waiters#coalescing": "coalescing.json",
+    "boto.waiters#effect": "effects.json",
+    "boto.waiters#refusedItems": "effects.json",
+    "boto.waiters#evidence": "evidence.json",
+    "boto.waiters#explains": "explains.json",
+    "boto.waiters#alreadyExists": "idempotency.json",
+    "boto.waiters#describedBy": "idempotency.json",
+    "boto.waiters#inProgress": "idempotency.json",
+    "boto.waiters#token": "idempotency.json",
+    "boto.waiters#tokenLifetime": "idempotency.json",
+    "boto.waiters#propagating": "propagating.json",
+    "boto.waiters#reason": "reasons.json",
+    "boto.waiters#screen": "screens.json",
+}
+"""The file of `data/` that has a trait of shapes, which `data/traits.json` defines."""
+
+OTHER_FILES: Final = frozenset({
+    *FILE_OF.values(),
+    "no-effect.json", "no-waiter.json", "pollable.json", "sensitive.json", "states.json",
+    "traits.json", "unread.json",
+})  # fmt: skip
 """The files of `data/` that do not hold the waiters of a service."""
 
 WRITTEN_FOR = "1.44.8"
@@ -74,14 +79,23 @@ def read_shipped(name: str) -> str | None:
         return None
 
 
+def shipped_json(name: str) -> Any:
+    """Return the content of a file of `data/`; empty if there is no such file."""
+    return json.loads(read_shipped(name) or "{}")
+
+
 @functools.cache
-def shipped_traits(name: str, trait: str) -> Mapping[str, Any]:
-    """Return a trait of the shapes in a file of `data/`, by the id of the shape."""
-    text = read_shipped(name)
-    # What botocore's waiters need is in none of these files.
-    shapes = {} if text is None else json.loads(text)["shapes"]
-    traits = {shape_id: shape["traits"] for shape_id, shape in shapes.items()}
-    return {shape_id: found[trait] for shape_id, found in traits.items() if trait in found}
+def _shipped_shapes(name: str) -> Mapping[str, Mapping[str, Any]]:
+    # Without the files there are botocore's waiters, which need none of them.
+    shapes = shipped_json(name).get("shapes", {})
+    return {shape_id: shape["traits"] for shape_id, shape in shapes.items()}
+
+
+@functools.cache
+def shipped_traits(trait: str) -> Mapping[str, Any]:
+    """Return a trait of `FILE_OF` by the ids of the shapes that have it."""
+    shapes = _shipped_shapes(FILE_OF[trait])
+    return {shape_id: traits[trait] for shape_id, traits in shapes.items() if trait in traits}
 
 
 @functools.cache
@@ -94,8 +108,7 @@ def shipped_states(service_id: str) -> Mapping[str, frozenset[str]]:
     Returns:
         By the enumerations of botocore's model that shipped waiters read.
     """
-    text = read_shipped("states.json")
-    enums = {} if text is None else json.loads(text).get(service_id, {})
+    enums = shipped_json("states.json").get(service_id, {})
     return {name: frozenset(values.split(", ")) for name, values in enums.items()}
 
 
@@ -115,9 +128,8 @@ def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
     name = f"{service_id}.json"
     if name in OTHER_FILES:
         return {}
-    text = read_shipped(name)
     # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
-    return {} if text is None else _waiters_in(json.loads(text)["shapes"], f"data/{name}")
+    return _waiters_in(shipped_json(name).get("shapes", {}), f"data/{name}")
 
 
 def _waiters_in(shapes: Mapping[str, Any], source: str) -> dict[str, UnreadWaiter]:
@@ -170,8 +182,7 @@ class PollableList(NamedTuple):
 @functools.cache
 def pollable_list() -> PollableList:
     """Return what `data/pollable.json` says; without the file nothing is allowed."""
-    text = read_shipped("pollable.json")
-    body: dict[str, Any] = {} if text is None else json.loads(text)
+    body = shipped_json("pollable.json")
     return PollableList(body.get("allowed", {}), body.get("refused", {}))
 
 

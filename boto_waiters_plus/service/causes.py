@@ -92,7 +92,7 @@ def with_values(path: str, values: Mapping[str, Any]) -> str:
 @functools.cache
 def shipped_explanations() -> Mapping[str, Explanation]:
     """Return what `data/explains.json` lists, by the shape id of the polled operation."""
-    traits = shipped_traits("explains.json", EXPLAINS)
+    traits = shipped_traits(EXPLAINS)
     return {shape_id: Explanation.of(trait) for shape_id, trait in traits.items()}
 
 

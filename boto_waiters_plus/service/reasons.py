@@ -129,7 +129,7 @@ def _reason_of_state(
 
 def shipped_reasons() -> Mapping[str, Sequence[str]]:
     """Return what `data/reasons.json` lists: the parts of reasons by the id of the structure."""
-    return shipped_traits("reasons.json", "boto.waiters#reason")
+    return shipped_traits("boto.waiters#reason")
 
 
 def expressions_of(operation: OperationModel, state_path: str) -> tuple[str, ...]:

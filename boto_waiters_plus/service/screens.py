@@ -199,7 +199,7 @@ def with_value_at(path: str, value: Any) -> dict[str, Any]:
 @functools.cache
 def shipped_screens() -> Mapping[str, Screen]:
     """Return what `data/screens.json` lists, by the shape id of the polled operation."""
-    traits = shipped_traits("screens.json", SCREEN)
+    traits = shipped_traits(SCREEN)
     return {shape_id: Screen.of(trait) for shape_id, trait in traits.items()}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
-from ..definitions.shipped import read_shipped
+from ..definitions.shipped import shipped_json
 from ..definitions.words import resource_of
 
 _STEP = re.compile(r"([A-Za-z_]\w*)((?:\[(?:\*|-?\d+)?\])?)\Z")
@@ -105,8 +104,7 @@ class _Named(NamedTuple):
 
 @functools.cache
 def _named() -> _Named:
-    text = read_shipped("sensitive.json")
-    body: dict[str, Any] = {} if text is None else json.loads(text)
+    body = shipped_json("sensitive.json")
     members = [name for names in body.get("members", {}).values() for name in names]
     return _Named(tuple(body.get("endings", ())), frozenset(members))
 

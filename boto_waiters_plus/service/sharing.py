@@ -81,7 +81,7 @@ class Coalescing:
 @functools.cache
 def shipped_coalescing() -> Mapping[str, Coalescing]:
     """Return what `data/coalescing.json` lists, by the shape id of the operation."""
-    traits = shipped_traits("coalescing.json", COALESCING)
+    traits = shipped_traits(COALESCING)
     return {shape_id: Coalescing.of(trait) for shape_id, trait in traits.items()}
 
 
