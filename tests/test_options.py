@@ -11,7 +11,6 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import WaiterTimeoutError, WaitOptions, install
 from boto_waiters_plus.conditions import poll
@@ -140,7 +139,21 @@ def test_bad_option_is_refused_before_any_call(name, use):
                 use(**{name: value})
 
 
-@tabled("options that do not fit are refused before any call", "given", "words", ids=str)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"min_delay": 10, "max_delay": 5}, "min_delay .* max_delay"),
+        # The definition has the other one.
+        ({"min_delay": 500}, "min_delay .* max_delay"),
+        ({"max_delay": 1}, "min_delay .* max_delay"),
+        ({"max_wait": None}, "needs max_wait"),
+        ({"min_dealy": 5}, "did you mean 'min_delay'"),
+        ({"max_waits": 5}, "did you mean 'max_wait'"),
+        ({"on_attempts": 5}, "did you mean 'on_attempt'"),
+        ({"q_q": 5}, "q_q(?!.*did you mean)"),
+    ],
+    ids=str,
+)
 def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
     with pytest.raises((TypeError, ValueError), match=words):
         wait_with(**given)
@@ -153,7 +166,18 @@ def test_what_are_no_defaults_is_refused():
             install(defaults=value)
 
 
-@tabled("wrong fields are answered with the right", "given", "words")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"max_wait": 5}, "cannot have max_wait: give max_wait to each wait"),
+        ({"timeout": 5}, "cannot have timeout: give max_wait to each wait"),
+        ({"on_timeout": "last"}, "cannot have on_timeout: give max_wait to each wait"),
+        ({"pre_wait": 5}, "takes initial_delay .* instead of pre_wait"),
+        ({"initialDelay": 5}, "takes initial_delay instead of initialDelay"),
+        ({"maxAttempts": 5}, "takes max_attempts instead of maxAttempts"),
+        ({"min_dealy": 5}, "did you mean 'min_delay'"),
+    ],
+)
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)

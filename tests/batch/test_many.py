@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import copy
+import math
 import pickle
 import threading
 from datetime import timedelta
@@ -12,7 +13,6 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.stub import Stubber
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all, wait_any
@@ -236,7 +236,14 @@ def test_other_errors_are_named_without_their_text(exists, s3, virtual_time, hid
     assert ("secret/name" in str(raised.value)) is not hidden
 
 
-@tabled("wrong and missing parameters are named", "parameters", "words")
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"Buckt": "hidden", "Key": "k"}, "Buckt is unknown, Bucket is missing"),
+        ({"Bucket": "b", "Key": "k", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
+        ({'Buckt"\nUnknown: "b': "hidden", "Key": "k"}, "Bucket is missing"),
+    ],
+)
 def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_time):
     definition = bwp.WaiterDefinition.from_states("F", "HeadObject", path="ETag", success=["x"])
     with pytest.raises(bwp.WaitersError) as raised:
@@ -589,7 +596,18 @@ def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch, refus
 # --- bad arguments ------------------------------------------------------------------------------
 
 
-@tabled("wait is checked when it is made", "arguments", "options", "error", "text")
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (["bucket_exist", {}], {}, ValueError, "did you mean 'bucket_exists'"),
+        (["bucket_exists", {}], {"max_wait": math.nan}, ValueError, "max_wait"),
+        (["bucket_exists", {}], {"max_wait": "1"}, TypeError, "max_wait"),
+        (["bucket_exists", ["b"]], {}, TypeError, "parameters"),
+        ([5, {}], {}, TypeError, "waiter"),
+        (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "did you mean 'min_delay'"),
+        (["bucket_exists", {}], {"Bucket": "b"}, TypeError, "third argument"),
+    ],
+)
 def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
     with pytest.raises(error, match=text):
         Wait(s3, *arguments, **{"max_wait": 1, **options})
@@ -597,7 +615,22 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
         Wait("none", "bucket_exists", {}, max_wait=1)
 
 
-@tabled("bad arguments are refused before any request", "keywords", "error", "text")
+@pytest.mark.parametrize(
+    ("keywords", "error", "text"),
+    [
+        ({"max_wait": math.inf}, ValueError, "max_wait"),
+        ({"threads": 0}, ValueError, "threads"),
+        ({"threads": 2.5}, TypeError, "threads"),
+        ({"threads": True}, TypeError, "threads"),
+        ({"progress": "yes"}, TypeError, "progress"),
+        ({"cancel_event": object}, TypeError, "cancel_event"),
+        ({"coalesce": None}, TypeError, "coalesce"),
+        ({"screen": "no"}, TypeError, "screen"),
+        ({"thread": 2}, TypeError, "unknown option 'thread'; did you mean 'threads'"),
+        ({"min_delay": 2}, TypeError, "does not take min_delay: each Wait takes min_delay"),
+        ({"delay": 2}, TypeError, "does not take delay: each Wait takes min_delay and max_delay"),
+    ],
+)
 def test_bad_arguments_are_refused_before_any_request(
     results_of, exists, s3, keywords, error, text
 ):

@@ -7,16 +7,36 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
-from case_tables import tables
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
-TABLES = tables("changes")
 EXISTS = "Table already exists: orders"
 
 
-@pytest.mark.parametrize(("error", "code", "message"), TABLES["refused tokens"])
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        ("TokenMismatchError", "IdempotentParameterMismatch", "The parameters differ"),
+        ("TokenMismatchError", "IdempotencyParameterMismatchException", ""),
+        ("TokenMismatchError", "ClientTokenConflictException", ""),
+        ("TokenMismatchError", "IncompatibleParameterError", ""),
+        (
+            "TokenMismatchError",
+            "ConflictException",
+            "The provided clientToken is already in use with a different request",
+        ),
+        (
+            "TokenMismatchError",
+            "ValidationException",
+            "Client token used with different parameters",
+        ),
+        ("TokenExpiredError", "ClientTokenExpiredException", ""),
+        ("TokenExpiredError", "RequestTokenNotFoundException", ""),
+        ("TokenExpiredError", "ValidationException", "The client token has expired"),
+        ("TokenExpiredError", "InvalidRequest", "Unknown idempotency token: not found"),
+    ],
+)
 def test_refused_token_has_an_error_of_its_own(
     ec2, answers, error_answer, image, error, code, message
 ):
@@ -38,12 +58,80 @@ def refused_first(stock_botocore, virtual_time, answers, error_answer):
     return call
 
 
-@pytest.mark.parametrize("row", TABLES["changes in progress"], ids=str)
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("route53", "create_hosted_zone", "ConcurrentModification", "no words that say so"),
+        ("servicediscovery", "create_http_namespace", "DuplicateRequest", "operation o-1"),
+        ("acm-pca", "create_certificate_authority", "RequestInProgressException", ""),
+        ("verifiedpermissions", "create_policy_store", "ConflictException", ""),
+        (
+            "ec2",
+            "run_instances",
+            "IncorrectState",
+            "The subnet is pending. Please try again later.",
+        ),
+        ("ec2", "attach_volume", "IncorrectState", "vol-1 is not 'available'."),
+        ("ec2", "attach_volume", "IncorrectState", "Instance 'i-1' is not 'running'."),
+        ("ec2", "create_volume", "IncorrectState", "Snapshot is in invalid state - pending"),
+        (
+            "ec2",
+            "start_instances",
+            "IncorrectInstanceState",
+            "is not in a state from which it can be",
+        ),
+        ("ec2", "modify_volume", "IncorrectModificationState", "modification state OPTIMIZING"),
+        ("rds", "modify_db_instance", "InvalidDBInstanceState", "db is not in available state."),
+        ("redshift", "modify_cluster", "InvalidClusterState", "is not in the available state."),
+        ("batch", "create_job_queue", "OperationAborted", "A conflicting conditional operation"),
+        ("lambda", "create_function", "ResourceConflictException", "An update is in progress: f"),
+        ("dynamodb", "create_table", "ResourceInUseException", "Table is being updated: orders"),
+        (
+            "autoscaling",
+            "delete_auto_scaling_group",
+            "ScalingActivityInProgress",
+            "Activity is running",
+        ),
+        ("sqs", "create_queue", "QueueDeletedRecently", "You must wait 60 seconds."),
+        ("batch", "create_job_queue", "ConflictException", "The queue is being modified"),
+    ],
+    ids=str,
+)
 def test_another_change_in_progress_is_repeated(refused_first, row):
     assert refused_first(*row).attempts == 2
 
 
-@pytest.mark.parametrize("row", TABLES["lasting conflicts"], ids=str)
+@pytest.mark.parametrize(
+    "row",
+    [
+        (
+            "ec2",
+            "attach_volume",
+            "IncorrectState",
+            "There is an existing association",
+            "CallRefusedError",
+        ),
+        ("rds", "modify_db_instance", "InvalidDBInstanceState", "is stopped", "CallRefusedError"),
+        ("ec2", "run_instances", "IncorrectState", "The instance is stopped", "CallRefusedError"),
+        ("batch", "create_job_queue", "ConflictException", "Delete it first", "CallRefusedError"),
+        (
+            "lambda",
+            "create_function",
+            "ResourceConflictException",
+            "is attached",
+            "CallRefusedError",
+        ),
+        (
+            "lambda",
+            "create_function",
+            "ResourceConflictException",
+            "Function already exists: f",
+            "AlreadyExistsError",
+        ),
+        ("servicediscovery", "create_service", "ServiceAlreadyExists", "", "AlreadyExistsError"),
+    ],
+    ids=str,
+)
 def test_conflict_that_no_time_resolves_is_refused(refused_first, row):
     with pytest.raises(getattr(idempotency, row[-1])):
         refused_first(*row[:-1])

@@ -8,7 +8,6 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ParamValidationError
-from case_tables import tabled, tables
 from changes.token_service import TokenService, Wire
 
 import boto_waiters_plus as bwp
@@ -254,7 +253,15 @@ def test_resumed_call_is_finished_in_its_store(
         store.get_call("calls/1")
 
 
-@tabled("client for elsewhere is refused", "name", "service", "options")
+@pytest.mark.parametrize(
+    ("name", "service", "options"),
+    [
+        ("service", "sns", {}),
+        ("region", "ec2", {"region_name": "eu-west-1"}),
+        ("endpoint", "ec2", {"endpoint_url": "http://localhost:4566"}),
+        ("account", "ec2", {"aws_account_id": "222222222222"}),
+    ],
+)
 def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name, service, options):
     if "aws_account_id" not in inspect.signature(boto3.Session.client).parameters:
         pytest.skip("a client of this boto3 does not know its account")
@@ -320,7 +327,27 @@ def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
 
 
 @pytest.mark.parametrize(
-    ("service", "method", "parameters", "answer"), tables("changes")["secret responses"]
+    ("service", "method", "parameters", "answer"),
+    [
+        (
+            "iam",
+            "create_access_key",
+            {},
+            {"AccessKey": {"AccessKeyId": "mine", "SecretAccessKey": "secret"}},
+        ),
+        (
+            "ssm",
+            "create_activation",
+            {"IamRole": "r"},
+            {"ActivationId": "mine", "ActivationCode": "secret"},
+        ),
+        (
+            "sts",
+            "assume_role",
+            {"RoleArn": "arn:aws:iam::12:role/r", "RoleSessionName": "me"},
+            {"SourceIdentity": "mine", "Credentials": {"SessionToken": "secret"}},
+        ),
+    ],
 )
 def test_secrets_of_a_response_are_not_kept(
     stock_botocore, virtual_time, answers, store, service, method, parameters, answer

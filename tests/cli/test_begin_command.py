@@ -7,7 +7,6 @@ import signal
 import boto3
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from case_tables import tabled
 from moto import mock_aws
 
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
@@ -71,7 +70,41 @@ def test_call_without_an_answer_is_a_timeout(command, called):
     assert "resume" not in facts
 
 
-@tabled("begin: wrong arguments are one line", "words", "message")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s3 delete-bucket --bucket b", "--max-wait is missing"),
+        ("s3 delete-bucket --bucket b --max-wait 9", "--allow-repeat"),
+        ("s3 head-bucket --bucket b --max-wait 9", "only reads"),
+        ("s3 delete-bucket --max-wait 9", "DeleteBucket needs --bucket"),
+        ("s3 deletebukket --max-wait 9", "delete-bucket"),
+        ("ec3 run-instances", "did you mean 'ecs'"),
+        ("--max-wait 9 s3", "SERVICE and OPERATION come first"),
+        (
+            (
+                "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 "
+                "--then vpc-exists"
+            ),
+            "--then",
+        ),
+        (
+            (
+                "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 "
+                "--then instance-runing"
+            ),
+            "did you mean 'InstanceRunning'",
+        ),
+        (
+            "s3 create-bucket --bucket new-bucket --max-wait 9 --allow-repeat --stop-on-timeout",
+            "--stop-on-timeout",
+        ),
+        (
+            "s3 put-bucket-acl --bucket b --acl private --max-wait 9 --allow-repeat",
+            "it is not known what tells that put_bucket_acl has ended",
+        ),
+        ("--resume calls/1 --store calls.db", "calls/1"),
+    ],
+)
 def test_wrong_arguments_are_one_line(command, words, message, tmp_path, monkeypatch):
     pytest.importorskip("sqlalchemy")
     monkeypatch.chdir(tmp_path)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from case_tables import tabled
 from installed_models import with_the_operations_of_today
 
 import boto_waiters_plus as bwp
@@ -51,7 +50,16 @@ def test_given_states_are_no_guesses(draft_of):
     assert "[DANGER]" in err  # there is no such path
 
 
-@tabled("draft: wrong arguments exit with 2", "words", "message")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s3 headbucke", "'head-bucket'"),
+        ("s3 head-bucket", "--path and --success"),
+        ("appstream describe-images --path Images[", "--path"),
+        ("appstream describe-images --path Images[].Name", "--success"),
+        ("appstream describe-images --name over", "name"),
+    ],
+)
 def test_wrong_arguments_exit_with_2(words, message, command):
     code, out, err = command(f"draft {words}")
     assert (code, out, message in err) == (2, "", True)

@@ -8,7 +8,6 @@ import signal
 import boto3
 import pytest
 from botocore import exceptions as botocore
-from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
@@ -122,7 +121,47 @@ def aws():
 
 
 @pytest.mark.usefixtures("aws")
-@tabled("exit codes: commands exit with the code of the end", "words", "code")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("s3 bucket-exists --max-wait 9 --bucket my-bucket", 0),
+        ("s3 bucket-exists --max-wait 9 --bucket none", 124),
+        ("s3 bucket-exists --max-wait 9 --bucket none --max-attempts 2", 124),
+        (
+            (
+                "s3 get-bucket-versioning --max-wait 9 --bucket my-bucket --until Enabled "
+                "--failure Suspended"
+            ),
+            255,
+        ),
+        (
+            (
+                "s3 get-bucket-versioning --max-wait 9 --bucket my-bucket --until Enabled --bucket "
+                "none"
+            ),
+            254,
+        ),
+        ("s3 bucket-exists --max-wait 9 --bucket my-bucket --profile none", 253),
+        ("s3 bucket-exists --max-wait 9 --each bucket none nothing", 124),
+        (
+            (
+                "s3 get-bucket-versioning --max-wait 9 --until Enabled --failure Suspended "
+                "--retry-on-error NoSuchBucket --each bucket none my-bucket"
+            ),
+            255,
+        ),
+        ("s3 bucket-exists --max-wait 9", 2),
+        ("begin s3 delete-bucket --allow-repeat --max-wait 9 --bucket none", 254),
+        ("begin s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat", 0),
+        (
+            (
+                "begin s3 create-bucket --max-wait 9 --bucket new-bucket --allow-repeat --profile "
+                "none"
+            ),
+            253,
+        ),
+    ],
+)
 def test_commands_exit_with_the_code_of_the_end(words, code, command):
     assert command(words)[0] == code
 

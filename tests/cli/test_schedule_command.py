@@ -4,7 +4,6 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.history import History, HistoryKey
 
@@ -37,7 +36,14 @@ def test_picture_has_a_stroke_for_each_attempt(tmp_path, command):
     assert strokes[3].count("v") > 100
 
 
-@tabled("schedule: wrong values exit with 2", "words", "message")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("0", "--max-wait"),
+        ("9 --min-delay 3 --max-delay 2", "--min-delay"),
+        ("9 --svg /nonexistent/x", "/nonexistent/x"),
+    ],
+)
 def test_wrong_values_exit_with_2(words, message, command):
     code, _, err = command(f"{S3} {words}")
     assert (code, message in err) == (2, True)

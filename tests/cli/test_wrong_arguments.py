@@ -5,10 +5,99 @@ import sys
 
 import pytest
 from botocore.exceptions import NoRegionError
-from case_tables import tabled
 
 
-@tabled("wrong arguments are one line", "words", "message")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s33 bucket-exists", "no command or service 's33'; did you mean 's3'?"),
+        ("lst", "no command or service 'lst'; did you mean 'list'?"),
+        ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'?"),
+        ("s3 bucket-exists --bukket b --max-wait 9", "unknown option --bukket; did you mean"),
+        ("s3 bucket-exists --parameter b --max-wait 9", "unknown option --parameter\n"),
+        ("s3 bucket-exists --\x1b[31m b --max-wait 9", "unknown option --\\x1b[31m"),
+        ("s3 bucket-exists --timeout 9", "unknown option --timeout; did you mean --max-wait?\n"),
+        (
+            "s3 bucket-exists --wait-timeout 9",
+            "unknown option --wait-timeout; did you mean --max-wait?\n",
+        ),
+        (
+            "s3 bucket-exists --interval 9",
+            "unknown option --interval; did you mean --min-delay or --max-delay?\n",
+        ),
+        (
+            "s3 bucket-exists --delay 9",
+            "unknown option --delay; did you mean --min-delay or --max-delay?\n",
+        ),
+        (
+            "s3 bucket-exists --poll-interval 9",
+            "unknown option --poll-interval; did you mean --min-delay or --max-delay?\n",
+        ),
+        (
+            "s3 bucket-exists --frequency 9",
+            "unknown option --frequency; did you mean --min-delay or --max-delay?\n",
+        ),
+        (
+            "s3 bucket-exists --pre-wait 9",
+            "unknown option --pre-wait; did you mean --initial-delay?\n",
+        ),
+        (
+            "s3 bucket-exists --max-attempt 9",
+            "unknown option --max-attempt; did you mean --max-attempts?\n",
+        ),
+        (
+            "s3 bucket-exists --maxAttempts 9",
+            "unknown option --maxAttempts; did you mean --max-attempts?\n",
+        ),
+        ("s3 bucket-exists b --max-wait 9", "unexpected argument 'b'"),
+        ("--bucket b s3 bucket-exists", "SERVICE and WAITER come before --bucket"),
+        ("s3", "the following arguments are required: WAITER"),
+        ("s3 bucket-exists --bucket b", "--max-wait is missing"),
+        ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
+        ("s3 bucket-exists --max-wait soon", "argument --max-wait: 'soon'"),
+        (
+            "s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2",
+            "--min-delay (3.0) is more than --max-delay",
+        ),
+        ("s3 bucket-exists --max-wait 9 --each buckt a", "no HeadBucket parameter 'buckt'; did"),
+        ("s3 bucket-exists --max-wait 9 --each bucket", "--each bucket needs"),
+        ("s3 bucket-exists --max-wait 9 - --each bucket a", "--each and --stdin"),
+        ("s3 bucket-exists --definitions /nonexistent", "/nonexistent"),
+        ("s3 bucket-exists --max-wait 9 --bucket b --endpoint-url x", "Invalid endpoint: x"),
+        ("s3 get-bucket-versioning --bucket b", "get-bucket-versioning is an operation"),
+        (
+            "s3 bucket-exists --until Enabled --bucket b --max-wait 9",
+            "--until goes with an operation, such as head-bucket",
+        ),
+        (
+            "s3 bucket-exists --failure X --bucket b --max-wait 9",
+            "--failure goes with an operation, such as head-bucket",
+        ),
+        (
+            "s3 get-bucket-versionin --until Enabled",
+            "no s3 operation 'get-bucket-versionin'; did you mean 'get-bucket-versioning'?",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until enabled",
+            "unknown state 'enabled'",
+        ),
+        ("s3 get-bucket-versioning --bucket b --max-wait 9 --until", "--until is empty"),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until Enabled --state-path a[",
+            "path 'a['",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --until Enabled --path Status",
+            "unknown option --path",
+        ),
+        (
+            "s3 get-bucket-versioning --bucket b --max-wait 9 --operation x",
+            "get-bucket-versioning is an operation",
+        ),
+        ("s3 put-bucket-acl --until x --max-wait 9 --bucket b", "PutBucketAcl"),
+        ("ecs describe-tasks --tasks a --max-wait 9 --until RUNNING", "DescribeTasks has several"),
+    ],
+)
 def test_wrong_arguments_exit_with_2_and_one_line(words, message, command):
     code, out, err = command(words)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -31,7 +120,18 @@ def test_a_malformed_file_on_the_search_path_is_named(words, on_search_path, com
     assert (code, "sqs/2012-11-05/smithy-waiters-1.json" in err) == (2, True)
 
 
-@tabled("missing configuration exits with 253", "missing", "words", "message")
+@pytest.mark.parametrize(
+    ("missing", "words", "message"),
+    [
+        (["AWS_DEFAULT_REGION"], "ec2 instance-running", "region"),
+        ([], "s3 bucket-exists --bucket b --profile x", "profile (x)"),
+        (
+            ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
+            "s3 bucket-exists --bucket b --quiet",
+            "credentials",
+        ),
+    ],
+)
 def test_missing_configuration_exits_with_253(missing, words, message, command, monkeypatch):
     for name in missing:
         monkeypatch.delenv(name)
@@ -40,7 +140,16 @@ def test_missing_configuration_exits_with_253(missing, words, message, command, 
     assert message in err
 
 
-@tabled("wrong arguments: connection options reach the client", "words", "given")
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ("", {"region_name": None, "endpoint_url": None, "verify": None}),
+        ("--region eu-west-1", {"region_name": "eu-west-1"}),
+        ("--endpoint-url http://x --no-verify-ssl", {"endpoint_url": "http://x", "verify": False}),
+        ("--ca-bundle /x.pem", {"verify": "/x.pem"}),
+        ("--ca-bundle /x.pem --no-verify-ssl", {"verify": False}),
+    ],
+)
 def test_connection_options_reach_the_client(words, given, command, monkeypatch):
     asked = {}
 
@@ -53,7 +162,16 @@ def test_connection_options_reach_the_client(words, given, command, monkeypatch)
     assert {"service": "s3", **given}.items() <= asked.items()
 
 
-@tabled("wrong arguments: durations", "text", "said")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("90", "1m30s"),
+        ("1.5", "1.5 s"),
+        ("45m", "45m00s"),
+        ("1h30m", "1h30m"),
+        ("1d2h3m", "26h03m"),
+    ],
+)
 def test_durations(text, said, command):
     _, out, _ = command(
         f"schedule s3 bucket-exists --min-delay 1h --max-delay 9h --max-wait {text}"

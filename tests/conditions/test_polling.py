@@ -18,7 +18,6 @@ from botocore.exceptions import (
     PartialCredentialsError,
     UnStubbedResponseError,
 )
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import (
@@ -233,7 +232,16 @@ def test_an_error_that_the_caller_must_mend_is_raised(run, error):
     assert caught.value is error
 
 
-@tabled("a failure carries the services message", "response", "message")
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        pytest.param({"Error": {"Code": "Oops", "Message": "no quota"}}, "no quota", id="message"),
+        pytest.param({"Error": {"Code": "Oops", "Message": "x" * 5000}}, "x" * 5000, id="long"),
+        pytest.param({"Error": {"Code": "Oops", "Message": None}}, None, id="none"),
+        pytest.param({"Error": {"Code": 5}}, None, id="number"),
+        pytest.param({}, None, id="empty"),
+    ],
+)
 def test_a_failure_carries_the_services_message(run, response, message):
     with pytest.raises(WaiterFailedError) as caught:
         run(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)

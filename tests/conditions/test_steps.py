@@ -1,9 +1,9 @@
 """`steps`: waits in sequence that share one deadline."""
 
+import math
 import threading
 
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import First, fixed, steps, success, wait_for
@@ -76,7 +76,18 @@ def test_a_thread_can_use_the_steps(virtual_time):
     assert raised == [10]
 
 
-@tabled("bad options are refused before any step", "options", "error")
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"max_wait": math.nan}, ValueError),
+        ({"max_wait": "5"}, TypeError),
+        ({"max_wait": 5, "interval": -1}, ValueError),
+        ({"max_wait": 5, "intervall": 1}, TypeError),
+        ({"max_wait": 5, "polling": False}, TypeError),
+        ({"max_wait": 5, "else_": "last"}, TypeError),
+        ({"max_wait": 5, "on_timeout": "last"}, TypeError),
+    ],
+)
 def test_bad_options_are_refused_before_any_step(virtual_time, options, error):
     with pytest.raises(error):
         steps(**options)

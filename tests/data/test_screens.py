@@ -7,7 +7,6 @@ import botocore
 import botocore.session
 import pytest
 from botocore.stub import Stubber
-from case_tables import tabled
 
 from boto_waiters_plus.check.botocore_services import service_by_namespace
 from boto_waiters_plus.definitions.coalescing_trait import shipped_coalescing
@@ -98,7 +97,17 @@ def test_request_and_answer_are_those_of_the_sibling(shape_id):
     assert member is None or screen.page_size <= member.metadata.get("max", screen.page_size)
 
 
-@tabled("wait that the sibling cannot be asked for", "parameters")
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"executionArn": ""},
+        {"executionArn": 7},
+        {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
+        {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
+        {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
+    ],
+)
 def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
     assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
 

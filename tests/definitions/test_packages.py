@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.loaders import Loader
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
@@ -188,11 +187,14 @@ def test_a_package_that_blocks_holds_only_lookups(
             may_go_on.set()
 
 
-@tabled(
-    "what is wrong with a package is told",
-    "files",
-    "entry_point",
-    "words",
+@pytest.mark.parametrize(
+    ("files", "entry_point", "words"),
+    [
+        ({"bad_a.py": "x = 1"}, "bad_a", "a module without a folder of files; name one of its"),
+        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y cannot be loaded: AttributeError"),
+        ({"bad_c.py": "x = 1"}, "bad_c:x", "definitions must be a path or a dict, not int"),
+        ({}, "bad_d", "bad_d cannot be loaded: ModuleNotFoundError: No module named 'bad_d'"),
+    ],
     ids=["module", "member", "number", "nothing"],
 )
 def test_what_is_wrong_with_a_package_is_told(
@@ -231,7 +233,14 @@ def found_on(path):
     return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
-@tabled("a file without its api version is named", "place")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "smithy-waiters-1.json",
+        "kinesis/smithy-waiters-1.json",
+        "kinesis/2013/smithy-waiters-1.json",
+    ],
+)
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)

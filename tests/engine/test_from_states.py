@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from case_tables import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,7 +102,37 @@ def test_errors_and_delays_are_those_given():
     assert (made().min_delay, made().max_delay) == (2, 30)
 
 
-@tabled("bad argument is named", "options", "message")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"success": "DONE"}, "success must be a list of strings; write \\['DONE'\\]"),
+        ({"success": [True]}, "success\\[0\\] must be a string, not bool"),
+        ({"success": 1}, "success must be a list of strings, not int"),
+        ({"success": []}, "success and success_on_error are empty"),
+        ({"failure": ["DONE"]}, "'DONE' cannot be both a success and another state"),
+        (
+            {"success_on_error": ["E"], "retry_on_error": ["E"]},
+            "'E' cannot be both a success and another state",
+        ),
+        ({"retry_on_error": [""]}, "retry_on_error\\[0\\] is empty"),
+        ({"path": "Job."}, "path 'Job.' is not a JMESPath expression"),
+        ({"path": None}, "path must be a string"),
+        ({"failure": ["F"], "reason": "Job."}, "reason 'Job.' is not a JMESPath expression"),
+        ({"failure": ["F"], "reason": ""}, "reason is empty"),
+        ({"reason": "Job.Why"}, "reason is for states in failure, which is empty"),
+        ({"name": "jobDone"}, "name: a waiter name is UpperCamelCase"),
+        ({"operation": ""}, "operation is empty"),
+        ({"many": "some"}, "many must be 'all' or 'any', not 'some'"),
+        ({"min_delay": 0}, "min_delay must be greater than 0"),
+        ({"max_delay": 1}, "min_delay \\(2\\) is more than max_delay \\(1\\)"),
+        ({"name": 1}, "name must be a string, not int"),
+        ({"failure": "F"}, "failure must be a list of strings"),
+        ({"failure": [1]}, "failure\\[0\\] must be a string, not int"),
+        ({"success_on_error": 1}, "success_on_error must be a list of strings, not int"),
+        ({"min_delay": "1"}, "min_delay must be seconds or a timedelta, not str"),
+        ({"max_delay": "1"}, "max_delay must be seconds or a timedelta, not str"),
+    ],
+)
 def test_bad_argument_is_named(options, message):
     is_type = " must be a " in message or "timedelta" in message
     with pytest.raises(TypeError if is_type else ValueError, match=message):
@@ -131,7 +160,20 @@ ITEMS = [
 GROUPS = {"Groups": [{"Items": [each]} for each in ITEMS], "Notes": [{"T": "of the first"}]}
 
 
-@tabled("the reason is that of the failed item", "path", "reason", "message")
+@pytest.mark.parametrize(
+    ("path", "reason", "message"),
+    [
+        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[0]", "killed"),
+        ("Groups[*].Items[*].State.Name", "Groups[].Items[].Why[]", "killed"),
+        ("Groups[].Items[].Parts[].S", "Groups[].Items[].Why", ["killed", "x"]),
+        ("Groups[].Items[].Parts[*].S", "Groups[].Items[].Why[0]", "killed"),
+        ("Groups[].Items[].State.Name", "Notes[].T", False),
+        ("sort(Groups[].Items[].State.Name)", "sort(Groups[].Items[].Why[])[]", False),
+        ("Groups[1:2][].Items[].State.Name", "Notes[].T", ["of the first"]),
+        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[] | [0]", "fine"),
+        ("Groups[1].Items[0].State.Name", "Groups[1].Items[].Why[]", ["killed", "x"]),
+    ],
+)
 def test_the_reason_is_that_of_the_failed_item(path, reason, message):
     matching = Matching(made(path, ["DONE"], failure=["down"], reason=reason).acceptors)
     match = matching.match_response(GROUPS)

@@ -1,7 +1,6 @@
 """The state seen: what the acceptors compare, else the model's state, else what is missing."""
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
@@ -38,7 +37,72 @@ PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
 PARTS = {"Parts": [PART, {"State": "up"}]}
 
 
-@tabled("what an expression compares is the state", "path", "output", "state")
+@pytest.mark.parametrize(
+    ("path", "output", "state"),
+    [
+        ("Status == 'up'", {"Status": "down"}, "down"),
+        ("'up' == Status", {"Status": "down"}, "down"),
+        ("Thing.Status == 'up' && Thing.Ok", {"Thing": {"Status": "down"}}, "down"),
+        ("length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts) > `0` && length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts[?Health.Status != 'ok']) == `5`", PARTS, ["bad"]),
+        # Of two strings, the one that is called a state.
+        ("length(Parts[?Name == 'a' && State == 'up']) == `1`", PARTS, ["pending", "up"]),
+        ("length(Groups[].Parts[?State != 'up'][]) == `0`", {"Groups": [PARTS]}, ["pending", "up"]),
+        (
+            "length(values(Places)[?status != 'up']) == `0`",
+            {"Places": {"a": {"status": "down"}}},
+            ["down"],
+        ),
+        ("contains(['up', 'ready'], Status)", {"Status": "down"}, "down"),
+        ("contains(Parts[].State, 'ready')", PARTS, ["pending", "up"]),
+        ("(Parts[?State != 'up'] | length(@)) == `0`", PARTS, ["pending", "up"]),
+        # Without a string, numbers and flags.
+        ("Running == Desired", {"Running": 2, "Desired": 3}, "running 2, desired 3"),
+        ("length(Parts[?Lag > `9`]) == `0`", {"Parts": [{"Lag": 20}, {"Lag": 1}]}, "lag 20, 1"),
+        ("UnreadCount == `0`", {"UnreadCount": 4}, "unread count 4"),
+        ("Enabled", {"Enabled": False}, "not enabled"),
+        ("Enabled == `true`", {"Enabled": False}, "not enabled"),
+        ("!Locked", {"Locked": True}, "locked"),
+        ("Link == `null`", {"Link": "a"}, "a link"),
+        ("length(DBParts) == `0`", {"DBParts": [1, 2]}, "2 DB parts"),
+        ("length(Aliases) == `0` && !NextToken", {"Aliases": [{}]}, "1 alias"),
+        ("length(Policies) == `9`", {"Policies": [{}]}, "1 policy"),
+        ("length(Addresses) == `9`", {"Addresses": [1, 2]}, "2 addresses"),
+        ("length(Part) == `9`", {"Part": [1, 2]}, "2 parts"),
+        (
+            "length(GlobalSecondaryIndexes) == `9`",
+            {"GlobalSecondaryIndexes": [1]},
+            "1 global secondary index",
+        ),
+        ("length(Indices) == `9`", {"Indices": [1]}, "1 index"),
+        ("length(Batches) == `9`", {"Batches": [1]}, "1 batch"),
+        ("length(Meshes) == `9`", {"Meshes": [1, 2]}, "2 meshes"),
+        ("length(Caches) == `9`", {"Caches": [1]}, "1 cache"),
+        ("length(Devices) == `9`", {"Devices": [1]}, "1 device"),
+        ("Alias != `null`", {}, "no alias"),
+        ("length(Classes) == `9`", {"Classes": [1]}, "1 class"),
+        ("length(Statuses) == `9`", {"Statuses": [1]}, "1 status"),
+        ("length(Access) == `9`", {"Access": [1]}, "1 access"),
+        ("length(Analysis) == `9`", {"Analysis": [1]}, "1 analysis"),
+        ("Links == `null`", {"Links": [1, 2]}, "2 links"),
+        ("Link == `null`", {"Link": {"a": 1}}, "a link"),
+        ("Enabled", {"Enabled": None}, "no enabled"),
+        ('contains(`["up", "ready"]`, Status)', {"Status": "down"}, "down"),
+        ("not_null(Thing.Status == 'up', `false`)", {"Thing": {"Status": "down"}}, "down"),
+        ("length(Parts || Others || `[]`) > `0`", {}, "no part"),
+        (
+            "length(Places.* | [?status != 'up']) == `0`",
+            {"Places": {"a": {"status": "down"}}},
+            ["down"],
+        ),
+        (
+            "length(Places.*.parts[?status != 'up'][]) == `0`",
+            {"Places": {"a": {"parts": [{"status": "down"}]}}},
+            ["down"],
+        ),
+    ],
+)
 def test_what_an_expression_compares_is_the_state(path, output, state):
     assert seen(acceptor(path), output=output) == state
 

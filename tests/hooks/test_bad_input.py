@@ -6,7 +6,6 @@ from functools import partial
 import boto3
 import pytest
 from botocore.exceptions import ParamValidationError
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -28,14 +27,53 @@ def test_max_wait(wait, max_wait):
     assert wait.requests == []
 
 
-@tabled("options", "options", "kind", "text")
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay .9. is more than max_delay .3."),
+        ({"max_attempts": 0}, ValueError, "max_attempts must be at least 1"),
+        ({"cancel_event": 1}, TypeError, "cancel_event"),
+        ({"max_atempts": 3}, TypeError, "unknown option 'max_atempts'; did you mean 'max_attem"),
+        ({"maxwait_": 3}, TypeError, "did you mean 'max_wait'"),
+        ({"some_thing_else": 3}, TypeError, "unknown option 'some_thing_else'$"),
+        ({"WaiterConfig": {"Delay": 3}}, TypeError, "takes max_wait .seconds. instead of WaiterC"),
+        ({"WaiterConfig": None}, TypeError, "max_wait"),
+        ({"maxwait": 3}, TypeError, "takes max_wait \\(seconds\\) instead of maxwait"),
+        ({"maxdelay": 3}, TypeError, "takes max_delay instead of maxdelay"),
+        ({"RetryTransient": True}, TypeError, "takes retry_transient instead of RetryTransient"),
+        ({"timeout": 5}, TypeError, "takes max_wait "),
+        ({"Delay": 5}, TypeError, "takes min_delay and max_delay"),
+        ({"MaxAttempts": 5}, TypeError, "takes max_attempts instead"),
+        (
+            {"on_timeout": "last"},
+            TypeError,
+            "takes max_wait, and raises WaiterTimeoutError at its end, instead of on_timeout",
+        ),
+        (
+            {"poll_interval": 5},
+            TypeError,
+            "takes min_delay and max_delay .* instead of poll_interval",
+        ),
+        ({"interval": 5}, TypeError, "takes min_delay and max_delay"),
+        ({"frequency": 5}, TypeError, "takes min_delay and max_delay"),
+        ({"pre_wait": 5}, TypeError, "takes initial_delay"),
+    ],
+)
 def test_options(wait, options, kind, text):
     with pytest.raises(kind, match=text):
         wait(Bucket="b", max_wait=30, **options)
     assert wait.requests == []
 
 
-@tabled("operation parameters are botocores to refuse", "parameters", "text")
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({}, 'Missing required parameter in input: "Bucket"'),
+        ({"Bucket": "b", "Buckt": "b"}, 'Unknown parameter in input: "Buckt"'),
+        ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
+        ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
+    ],
+)
 def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
     with pytest.raises(ParamValidationError, match=text) as caught:
         wait(max_wait=30, **parameters)
@@ -43,7 +81,14 @@ def test_operation_parameters_are_botocores_to_refuse(wait, parameters, text):
     assert wait.requests == []
 
 
-@tabled("get waiter adds the right name to botocores words", "given", "words")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"timeout": 9}, "takes max_wait .* instead of timeout"),
+        ({"max_wiat": 9}, "did you mean 'max_wait'"),
+        ({"delay": 9, "Nope": 1}, "takes min_delay and max_delay .* instead of delay$"),
+    ],
+)
 def test_get_waiter_adds_the_right_name_to_botocores_words(given, words):
     bwp.install()
     waiter = boto3.client("s3").get_waiter("bucket_exists")
@@ -67,7 +112,17 @@ def test_either_form_of_the_name_waits_on_any_client(name, attached, answers):
     assert outcome.waiter == "BucketExists"
 
 
-@tabled("unknown waiter is refused with the nearest", "name", "near")
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("BucketExist", "'BucketExists'"),
+        ("bucket_exist", "'bucket_exists'"),
+        ("bucketexists", "'bucket_exists'"),
+        ("Bucket_Exists", "'BucketExists'"),
+        ("TableExists", None),
+        ("", None),
+    ],
+)
 def test_unknown_waiter_is_refused_with_the_nearest(name, near, answers):
     client = boto3.client("s3")
     asked = answers(client, {})

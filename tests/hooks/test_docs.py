@@ -6,7 +6,6 @@ import re
 
 import boto3
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -65,7 +64,32 @@ def test_documentation_of_a_definition_is_shown_as_commonmark(s3, waitable):
     assert "* success when length(a) < `5` && b is true\n" in text
 
 
-@tabled("first line is in words of the resource", "service", "name", "line")
+@pytest.mark.parametrize(
+    ("service", "name", "line"),
+    [
+        ("s3", "bucket_exists", "Wait until the bucket exists (HeadBucket succeeds)."),
+        (
+            "s3",
+            "bucket_not_exists",
+            "Wait until the bucket does not exist (HeadBucket fails with NotFound).",
+        ),
+        (
+            "ec2",
+            "instance_running",
+            "Wait until the instance is running (every State.Name is 'running').",
+        ),
+        ("cloudformation", "stack_create_complete", "Wait until stack status is CREATE_COMPLETE."),
+        ("ec2", "nat_gateway_deleted", "Wait until the nat gateway is deleted (every State is"),
+        ("iam", "role_exists", "Wait until the role exists (GetRole succeeds)."),
+        ("elb", "any_instance_in_service", "Wait until any instance is in service (any State is"),
+        ("ecs", "services_stable", "Wait until the services are stable ("),
+        (
+            "ecs",
+            "tasks_running",
+            "Wait until the tasks are running (every lastStatus is 'RUNNING')",
+        ),
+    ],
+)
 def test_first_line_is_in_words_of_the_resource(service, name, line):
     bwp.install()
     method = getattr(boto3.client(service), f"wait_until_{name}")

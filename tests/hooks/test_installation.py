@@ -9,9 +9,9 @@ import botocore
 import botocore.session
 import botocore.waiter
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import WaiterDefinitionError
 
 PATCHED = [(botocore.waiter.Waiter, "wait"), (botocore.session.Session, "create_client")]
 STOCK = [vars(c)[n] for c, n in PATCHED]
@@ -143,7 +143,25 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
 # --- bad input ----------------------------------------------------------------------------------
 
 
-@tabled("bad settings leave nothing half installed", "settings", "kind", ids=str)
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({"definitions": {"smithy": "2.0", "shapes": {"a": 3}}}, WaiterDefinitionError),
+        ({"definitions": {}}, WaiterDefinitionError),
+        ({"definitions": "/nowhere.json"}, WaiterDefinitionError),
+        ({"definitions": 3}, WaiterDefinitionError),
+        ({"definitions": [{"waiters": {"A": {}}}]}, WaiterDefinitionError),
+        ({"defaults": {"min_dely": 3}}, TypeError),
+        ({"defaults": {"max_wait": 3}}, TypeError),
+        ({"defaults": 3}, TypeError),
+        ({"defaults": {"min_delay": -1}}, ValueError),
+        ({"defaults": {"min_delay": 9, "max_delay": 3}}, ValueError),
+        ({"on_event": "print"}, TypeError),
+        ({"get_waiter": None}, TypeError),
+        ({"get_waiter": 1}, TypeError),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("again", [False, True])
 def test_bad_settings_leave_nothing_half_installed(settings, kind, again, kinesis):
     if again:

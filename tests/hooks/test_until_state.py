@@ -4,7 +4,6 @@ import asyncio
 
 import boto3
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -47,7 +46,22 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
     assert asyncio.run(coroutine).observed == "ACTIVE"
 
 
-@tabled("what does not go together is refused", "waiter", "keywords", "error", "names")
+@pytest.mark.parametrize(
+    ("waiter", "keywords", "error", "names"),
+    [
+        ("DescribeTabel", ACTIVE, ValueError, "dynamodb: .* 'DescribeTable'"),
+        ("TableExists", ACTIVE, ValueError, "until_state"),
+        ("DescribeTable", {"max_wait": 60}, ValueError, "until_state"),
+        ("DescribeTable", {"max_wait": 60, "state_path": "Table"}, TypeError, "until_state"),
+        (7, ACTIVE, TypeError, "until_state"),
+        (
+            "DescribeTable",
+            {"until_state": "ACTIV", "max_wait": 60},
+            ValueError,
+            "did you mean 'ACTIVE'",
+        ),
+    ],
+)
 def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, names):
     with pytest.raises(error, match=names):
         bwp.wait_until(dynamodb(), waiter, TableName="orders", **keywords)

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import boto3
 import botocore.exceptions
 import pytest
-from case_tables import tabled
 from stored_waits import QUICK, start, until, work  # beside this file
 
 import boto_waiters_plus as bwp
@@ -15,7 +14,13 @@ from boto_waiters_plus import operations
 # --- the policy -----------------------------------------------------------------------------------
 
 
-@tabled("settings of a worker change no wait", "own", "settings")
+@pytest.mark.parametrize(
+    ("own", "settings"),
+    [
+        ({}, {"success_count": 3, "max_attempts": 1, "initial_delay": 30}),
+        ({"min_delay": 5, "max_delay": 5}, {"min_delay": 20, "max_delay": 30}),
+    ],
+)
 def test_settings_of_a_worker_change_no_wait(store, stream, active, own, settings):
     client = stream(active)
     operation = start(store, client, **own)

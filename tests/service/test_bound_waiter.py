@@ -2,7 +2,6 @@
 
 import boto3
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -10,7 +9,18 @@ ANY = {"state": "success", "matcher": {"success": True}}
 NAMES = [f"name-{number}" for number in range(60)]
 
 
-@tabled("it warns the caller once", "operation", "members", "category", "message")
+@pytest.mark.parametrize(
+    ("operation", "members", "category", "message"),
+    [
+        (
+            "DeleteTable",
+            {},
+            UserWarning,
+            "waiter Mine polls DeleteTable, which may modify resources",
+        ),
+        ("DescribeTable", {"deprecated": True}, DeprecationWarning, "waiter Mine is deprecated"),
+    ],
+)
 def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
     definitions = waitable("Mine", operation, ANY, **members)
     client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)

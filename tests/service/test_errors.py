@@ -19,7 +19,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
 from botocore.parsers import ResponseParserError
-from case_tables import experiments, tabled
+from case_tables import experiments
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
@@ -44,14 +44,50 @@ def way_to_wait(way, client, **options):
 # --- names --------------------------------------------------------------------------------------
 
 
-@tabled(
-    "error types match every name",
-    "service",
-    "operation",
-    "code",
-    "details",
-    "error_type",
-    "matches",
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "details", "error_type", "matches"),
+    [
+        # the code on the wire
+        ("dynamodb", "ListTables", "InternalServerError", {}, "InternalServerError", True),
+        ("dynamodb", "ListTables", "InternalServerError", {}, "internalservererror", False),
+        ("dynamodb", "ListTables", "InternalServerError", {}, "ServerError", False),
+        # the name of an absolute shape id
+        ("dynamodb", "ListTables", "Gone", {}, "com.amazonaws.dynamodb#Gone", True),
+        ("dynamodb", "ListTables", "Gone", {}, "com.example#Gone", True),
+        # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
+        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFound", True),
+        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFoundFault", True),
+        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntity", True),
+        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntityException", True),
+        # the former code of a query-compatible service
+        (
+            "sqs",
+            "ListQueues",
+            "AWS.SimpleQueueService.NonExistentQueue",
+            {"QueryErrorCode": "QueueDoesNotExist"},
+            "QueueDoesNotExist",
+            True,
+        ),
+        (
+            "sqs",
+            "ListQueues",
+            "AWS.SimpleQueueService.NonExistentQueue",
+            {"QueryErrorCode": "QueueDoesNotExist"},
+            "AWS.SimpleQueueService.NonExistentQueue",
+            True,
+        ),
+        # the dotted codes of ec2, not shortened
+        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "InvalidVolume.NotFound", True),
+        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "NotFound", False),
+        # other names
+        ("sts", "GetCallerIdentity", "X", {}, "ClientError", False),
+        ("sts", "GetCallerIdentity", "X", {"Message": "Y"}, "Y", False),
+        # a bare 404 is NotFound for HEAD only: other responses name the error in their body
+        ("s3", "HeadBucket", "404", {}, "NotFound", True),
+        ("s3", "HeadBucket", "404", {}, "404", True),
+        ("s3", "ListBuckets", "404", {}, "NotFound", False),
+        ("s3", "HeadBucket", "403", {}, "NotFound", False),
+    ],
 )
 def test_error_types_match_every_name(
     answers, error_answer, waitable, service, operation, code, details, error_type, matches
@@ -97,7 +133,26 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
     assert "HTTP" not in str(caught.value)
 
 
-@tabled("missing ok for retries not found", "code", "status", "is_missing")
+@pytest.mark.parametrize(
+    ("code", "status", "is_missing"),
+    [
+        ("Whatever", 404, True),
+        ("DBInstanceNotFound", 400, True),
+        ("InvalidVolume.NotFound", 400, True),
+        ("ResourceNotFoundException", 400, True),
+        ("DBClusterNotFoundFault", 400, True),
+        ("QueueDoesNotExist", 400, True),
+        ("NoSuchBucket", 400, True),
+        ("NoSuchEntity", 400, True),
+        ("NotFound", 400, True),
+        ("ResourceNotFoundExceptions", 400, False),
+        ("NotFoundish", 400, False),
+        ("ThereIsNoSuchBucket", 400, False),
+        ("AccessDenied", 400, False),
+        ("404", 400, False),
+        ("", 400, False),
+    ],
+)
 def test_missing_ok_for_retries_not_found(
     answers, error_answer, waitable, virtual_time, code, status, is_missing
 ):
@@ -176,14 +231,22 @@ def test_which_errors_end_a_wait(answers, error_answer, virtual_time, way, raise
     assert attempts(raised, retry_transient=False) == 1
 
 
-@tabled(
-    "the model tells what an error means",
-    "service",
-    "operation",
-    "code",
-    "status",
-    "transient",
-    "throttled",
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "status", "transient", "throttled"),
+    [
+        # What the model says of the error decides, not the status.
+        ("mediaconvert", "GetJob", "TooManyRequestsException", 429, True, True),
+        ("kinesis", "DescribeStream", "LimitExceededException", 400, True, True),
+        ("iam", "GetUser", "LimitExceeded", 429, False, False),
+        ("lambda", "GetFunction", "Unknown", 429, True, True),
+        # Retryable by the model, and no throttle.
+        ("accessanalyzer", "GetAnalyzer", "UnprocessableEntityException", 422, True, False),
+        ("iam", "GetUser", "NoSuchEntity", 404, False, False),
+        # Throttles of every service.
+        ("iam", "GetUser", "ThrottlingException", 400, True, True),
+        ("iam", "GetUser", "SlowDown", 503, True, True),
+        ("iam", "GetUser", "InternalFailure", 500, True, False),
+    ],
 )
 def test_the_model_tells_what_an_error_means(
     answers, waitable, virtual_time, service, operation, code, status, transient, throttled

@@ -4,7 +4,6 @@ import logging
 
 import boto3
 import pytest
-from case_tables import tabled
 from service.ways import by_batch, by_method, by_task, by_waiter
 
 import boto_waiters_plus as bwp
@@ -13,7 +12,125 @@ from boto_waiters_plus import conditions
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 
-@tabled("label of an operation", "service", "operation", "parameters", "label")
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "label"),
+    [
+        ("s3", "HeadBucket", {"Bucket": "my-bucket"}, "s3 Bucket=my-bucket"),
+        ("s3", "HeadObject", {"Bucket": "b", "Key": "k", "IfMatch": "x"}, "s3 Bucket=b, Key=k"),
+        ("ec2", "DescribeInstances", {"InstanceIds": ["i-1"]}, "ec2 InstanceIds=[i-1]"),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"InstanceIds": ["i-0", "i-1", "i-2"]},
+            "ec2 InstanceIds=[i-0, i-1, i-2]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"InstanceIds": ["i-0", "i-1", "i-2", "i-3", "i-4", "i-5", "i-6", "i-7", "i-8"]},
+            "ec2 InstanceIds=[i-0, i-1 and 7 more]",
+        ),
+        ("ec2", "DescribeInstances", {"InstanceIds": ("i-0",)}, "ec2 InstanceIds=[i-0]"),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"Filters": [{"Name": "x", "Values": ["y"]}]},
+            "ec2 Filters=[x=y]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {
+                "Filters": [
+                    {"Name": "tag:Name", "Values": ["web", "db"]},
+                    {"Name": "vpc-id", "Values": ["vpc-1"]},
+                ]
+            },
+            "ec2 Filters=[tag:Name=web|db, vpc-id=vpc-1]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {
+                "Filters": [
+                    {"Name": "a", "Values": ["1"]},
+                    {"Name": "b", "Values": ["2"]},
+                    {"Name": "c", "Values": ["3"]},
+                    {"Name": "d", "Values": ["4"]},
+                ]
+            },
+            "ec2 Filters=[a=1, b=2 and 2 more]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"Filters": [{"Name": "x", "Values": ["y"]}], "InstanceIds": ["i-1"]},
+            "ec2 InstanceIds=[i-1]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"Filters": [{"Name": "tag:a", "Values": ["x" * 300]}]},
+            "ec2 Filters=[tag:a=" + "x" * 91 + "...]",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"Filters": [{"Name": "tag:Password", "Values": ["hidden"]}]},
+            "ec2",
+        ),
+        (
+            "ec2",
+            "DescribeInstances",
+            {"Filters": [{"Name": "arn", "Values": ["arn:aws:x:r:1:a/b"]}]},
+            "ec2 Filters=[arn=a/b]",
+        ),
+        ("ec2", "DescribeInstances", {"Filters": "x"}, "ec2"),
+        ("ec2", "DescribeInstances", {"Filters": [3]}, "ec2"),
+        (
+            "ssm",
+            "DescribeInstanceInformation",
+            {"Filters": [{"Key": "tag:env", "Values": ["prod"]}]},
+            "ssm Filters=[tag:env=prod]",
+        ),
+        (
+            "secretsmanager",
+            "ListSecrets",
+            {"Filters": [{"Key": "name", "Values": ["db"]}]},
+            "secretsmanager Filters=[name=db]",
+        ),
+        ("ec2", "DescribeInstances", {"InstanceIds": [3], "NextToken": "t"}, "ec2"),
+        ("cloudformation", "DescribeStacks", {"StackName": "web"}, "cloudformation StackName=web"),
+        ("kinesis", "DescribeStream", {"StreamName": "s", "Limit": 3}, "kinesis StreamName=s"),
+        (
+            "ecs",
+            "DescribeServices",
+            {"services": ["a", "b", "c", "d"], "cluster": "prod"},
+            "ecs cluster=prod, services=[a and 3 more]",
+        ),
+        ("s3", "HeadBucket", {"Bucket": "x" * 300}, "s3 Bucket=" + "x" * 97 + "..."),
+        ("s3", "HeadObject", {"Bucket": "b", "Key": "a\nb"}, "s3 Bucket=b, Key=a\\nb"),
+        ("s3", "HeadBucket", {"Bucket": 5}, "s3"),
+        ("s3", "HeadObject", {"Bucket": "b", "SSECustomerKey": "secret"}, "s3 Bucket=b"),
+        ("cognito-idp", "GetUser", {"AccessToken": "secret"}, "cognito-idp"),
+        ("iam", "GetAccessKeyLastUsed", {"AccessKeyId": "AKIA"}, "iam"),
+        ("secretsmanager", "DescribeSecret", {"SecretId": "db"}, "secretsmanager SecretId=db"),
+        # Sensitive by the model, or an idempotency token.
+        (
+            "cognito-idp",
+            "DescribeUserPoolClient",
+            {"UserPoolId": "pool", "ClientId": "secret"},
+            "cognito-idp UserPoolId=pool",
+        ),
+        (
+            "chime-sdk-voice",
+            "DeleteVoiceConnectorTerminationCredentials",
+            {"VoiceConnectorId": "v", "Usernames": ["secret"]},
+            "chime-sdk-voice VoiceConnectorId=v",
+        ),
+        ("athena", "StopQueryExecution", {"QueryExecutionId": "token"}, "athena"),
+    ],
+)
 def test_label_of_an_operation(waitable, service, operation, parameters, label):
     definitions = waitable("Mine", operation, *ANY["acceptors"])
     client = bwp.enable(boto3.client(service), definitions=definitions)
@@ -57,9 +174,14 @@ def texts_of(wait, client, caplog, what=PLANTED):
 
 
 @pytest.mark.parametrize("wait", WAYS)
-@tabled(
-    "show parameters false hides them everywhere",
+@pytest.mark.parametrize(
     "answer",
+    [
+        {},
+        {"Error": {"Code": "404", "Message": "Not Found"}, "ResponseMetadata": {}},
+        {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": {}},
+        {"Error": {"Code": "503", "Message": "Slow Down"}, "ResponseMetadata": {}},
+    ],
     ids=["success", "timeout", "failure", "transient"],
 )
 def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, caplog, virtual_time):
@@ -104,7 +226,17 @@ def test_a_batch_hides_parameters_or_shows_the_callers_label(s3, answers, missin
     assert "web tier" in {report.label for report in reports}
 
 
-@tabled("bad input is refused before a request", "options", "kind", "words")
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"label": 5}, TypeError, "label must be a string, not int"),
+        ({"label": ""}, ValueError, "label is empty"),
+        ({"show_parameters": "no"}, TypeError, "show_parameters must be True or False, not str"),
+        ({"on_attempt": "print"}, TypeError, "on_attempt must be a function, not str"),
+        ({"timeout": 5}, TypeError, "takes max_wait \\(seconds\\) instead of timeout"),
+        ({"Delay": 5}, TypeError, "takes min_delay and max_delay .* instead of Delay"),
+    ],
+)
 def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
     asked = answers(s3, {})
     with pytest.raises(kind, match=words):

@@ -11,7 +11,6 @@ import botocore.session
 import pytest
 from botocore import xform_name
 from botocore.loaders import Loader
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.options import NO_OPTIONS, WaitOptions, policy_for
@@ -204,7 +203,16 @@ def test_definition_is_for_its_own_service():
     assert not hasattr(client(given, service="sts"), "wait_until_mine")
 
 
-@tabled("aws namespaces match any name of the service", "service", "namespace")
+@pytest.mark.parametrize(
+    ("service", "namespace"),
+    [
+        ("logs", "com.amazonaws.cloudwatchlogs"),
+        ("autoscaling", "com.amazonaws.autoscaling"),
+        ("elbv2", "com.amazonaws.elasticloadbalancingv2"),
+        ("stepfunctions", "com.amazonaws.sfn"),
+        ("cognito-idp", "com.amazonaws.cognitoidentityprovider"),
+    ],
+)
 def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)

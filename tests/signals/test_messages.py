@@ -4,7 +4,6 @@ import json
 import logging
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.signals import SqsSignal
 
@@ -57,7 +56,18 @@ def test_a_message_holds_an_event(matching, body, expression):
     assert matching(expression).deliver(body) is True
 
 
-@tabled("an expression matches if true in jmespath", "expression", "matches")
+@pytest.mark.parametrize(
+    ("expression", "matches"),
+    [
+        ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
+        ("contains(resources[0], 'i-1')", True),
+        ("resources[?ends_with(@, 'i-1')]", True),
+        ("detail.state", True),
+        ("detail.missing", False),
+        ("`[]`", False),
+        ("''", False),
+    ],
+)
 def test_an_expression_matches_if_true_in_jmespath(matching, expression, matches):
     assert matching(expression).deliver(RUNNING) is matches
 
