@@ -1,6 +1,7 @@
 """A wait that is stored, moved and resumed."""
 
 import json
+import math
 
 import pytest
 
@@ -99,120 +100,29 @@ def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
     assert resumed(paused, policy).step(Begin(), 500, min) == pause
 
 
+STORED = json.loads(machine_after(Begin()).to_json())
+WRONG = {
+    "version": [2, None],
+    "definition": ["other", None],
+    "phase": ["dancing", None],
+    "attempts": ["many", None, -1, 1.5],
+    "elapsed": [[]],
+    "slept": [math.nan],
+    "pause": [-5],
+    "last": ["no"],
+    "unknown": [1],
+}
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "not json",
-        "null",
-        "[]",
-        "5",
-        "{}",
-        '{"version": 1}',
+        *("", "not json", "null", "[]", "5", "{}", '{"version": 1}'),
         '{"version": 1, "definition": "abc"}',
-        (
-            '{"version": 2, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": null, "definition": "abc", "phase": "polling", "attempts": 1, '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "other", "phase": "polling", "attempts": 1, '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": null, "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "dancing", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": null, "attempts": 1, "elapsed": 0.0, '
-            '"slept": 0, "pause": 0, "last": false, "brought_forward": false, "next_early": 0, '
-            '"successes": 0, "slowest": 0, "throttles": 0, "first_attempt": 0.0, "answered": '
-            'false, "transient_errors": 0, "holding": false, "held_since": 0, "moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": "many", '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": null, '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": -1, '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false, "unknown": 1}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '[], "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": NaN, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": -5, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1, "elapsed": '
-            '0.0, "slept": 0, "pause": 0, "last": "no", "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
-        ),
-        (
-            '{"version": 1, "definition": "abc", "phase": "polling", "attempts": 1.5, '
-            '"elapsed": 0.0, "slept": 0, "pause": 0, "last": false, "brought_forward": false, '
-            '"next_early": 0, "successes": 0, "slowest": 0, "throttles": 0, "first_attempt": '
-            '0.0, "answered": false, "transient_errors": 0, "holding": false, "held_since": 0, '
-            '"moved": false}'
+        *(
+            pytest.param(json.dumps(STORED | {name: value}), id=f"{name} {value}")
+            for name, values in WRONG.items()
+            for value in values
         ),
     ],
 )

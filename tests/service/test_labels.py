@@ -9,132 +9,72 @@ from service.ways import by_batch, by_method, by_task, by_waiter
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 
+INSTANCES = "ec2.DescribeInstances"
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 
+def filters(key="Name", **values):
+    return {"Filters": [{key: name, "Values": [*each]} for name, each in values.items()]}
+
+
 @pytest.mark.parametrize(
-    ("service", "operation", "parameters", "label"),
+    ("name", "parameters", "label"),
     [
-        ("s3", "HeadBucket", {"Bucket": "my-bucket"}, "s3 Bucket=my-bucket"),
-        ("s3", "HeadObject", {"Bucket": "b", "Key": "k", "IfMatch": "x"}, "s3 Bucket=b, Key=k"),
-        ("ec2", "DescribeInstances", {"InstanceIds": ["i-1"]}, "ec2 InstanceIds=[i-1]"),
+        ("s3.HeadBucket", {"Bucket": "my-bucket"}, "Bucket=my-bucket"),
+        ("s3.HeadObject", {"Bucket": "b", "Key": "k", "IfMatch": "x"}, "Bucket=b, Key=k"),
+        (INSTANCES, {"InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
+        (INSTANCES, {"InstanceIds": ["i-0", "i-1", "i-2"]}, "InstanceIds=[i-0, i-1, i-2]"),
+        (INSTANCES, {"InstanceIds": [*"012345678"]}, "InstanceIds=[0, 1 and 7 more]"),
+        (INSTANCES, {"InstanceIds": ("i-0",)}, "InstanceIds=[i-0]"),
+        (INSTANCES, filters(x=["y"]), "Filters=[x=y]"),
         (
-            "ec2",
-            "DescribeInstances",
-            {"InstanceIds": ["i-0", "i-1", "i-2"]},
-            "ec2 InstanceIds=[i-0, i-1, i-2]",
+            INSTANCES,
+            filters(**{"tag:Name": ["web", "db"], "vpc-id": ["vpc-1"]}),
+            "Filters=[tag:Name=web|db, vpc-id=vpc-1]",
         ),
+        (INSTANCES, filters(a="1", b="2", c="3", d="4"), "Filters=[a=1, b=2 and 2 more]"),
+        (INSTANCES, {**filters(x=["y"]), "InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
+        (INSTANCES, filters(tag=["x" * 300]), f"Filters=[tag={'x' * 93}...]"),
+        (INSTANCES, filters(**{"tag:Password": ["hidden"]}), ""),
+        (INSTANCES, filters(arn=["arn:aws:x:r:1:a/b"]), "Filters=[arn=a/b]"),
+        (INSTANCES, {"Filters": "x"}, ""),
+        (INSTANCES, {"Filters": [3]}, ""),
+        ("ssm.DescribeInstanceInformation", filters("Key", env=["prod"]), "Filters=[env=prod]"),
+        ("secretsmanager.ListSecrets", filters("Key", name=["db"]), "Filters=[name=db]"),
+        (INSTANCES, {"InstanceIds": [3], "NextToken": "t"}, ""),
+        ("cloudformation.DescribeStacks", {"StackName": "web"}, "StackName=web"),
+        ("kinesis.DescribeStream", {"StreamName": "s", "Limit": 3}, "StreamName=s"),
         (
-            "ec2",
-            "DescribeInstances",
-            {"InstanceIds": ["i-0", "i-1", "i-2", "i-3", "i-4", "i-5", "i-6", "i-7", "i-8"]},
-            "ec2 InstanceIds=[i-0, i-1 and 7 more]",
-        ),
-        ("ec2", "DescribeInstances", {"InstanceIds": ("i-0",)}, "ec2 InstanceIds=[i-0]"),
-        (
-            "ec2",
-            "DescribeInstances",
-            {"Filters": [{"Name": "x", "Values": ["y"]}]},
-            "ec2 Filters=[x=y]",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {
-                "Filters": [
-                    {"Name": "tag:Name", "Values": ["web", "db"]},
-                    {"Name": "vpc-id", "Values": ["vpc-1"]},
-                ]
-            },
-            "ec2 Filters=[tag:Name=web|db, vpc-id=vpc-1]",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {
-                "Filters": [
-                    {"Name": "a", "Values": ["1"]},
-                    {"Name": "b", "Values": ["2"]},
-                    {"Name": "c", "Values": ["3"]},
-                    {"Name": "d", "Values": ["4"]},
-                ]
-            },
-            "ec2 Filters=[a=1, b=2 and 2 more]",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {"Filters": [{"Name": "x", "Values": ["y"]}], "InstanceIds": ["i-1"]},
-            "ec2 InstanceIds=[i-1]",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {"Filters": [{"Name": "tag:a", "Values": ["x" * 300]}]},
-            "ec2 Filters=[tag:a=" + "x" * 91 + "...]",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {"Filters": [{"Name": "tag:Password", "Values": ["hidden"]}]},
-            "ec2",
-        ),
-        (
-            "ec2",
-            "DescribeInstances",
-            {"Filters": [{"Name": "arn", "Values": ["arn:aws:x:r:1:a/b"]}]},
-            "ec2 Filters=[arn=a/b]",
-        ),
-        ("ec2", "DescribeInstances", {"Filters": "x"}, "ec2"),
-        ("ec2", "DescribeInstances", {"Filters": [3]}, "ec2"),
-        (
-            "ssm",
-            "DescribeInstanceInformation",
-            {"Filters": [{"Key": "tag:env", "Values": ["prod"]}]},
-            "ssm Filters=[tag:env=prod]",
-        ),
-        (
-            "secretsmanager",
-            "ListSecrets",
-            {"Filters": [{"Key": "name", "Values": ["db"]}]},
-            "secretsmanager Filters=[name=db]",
-        ),
-        ("ec2", "DescribeInstances", {"InstanceIds": [3], "NextToken": "t"}, "ec2"),
-        ("cloudformation", "DescribeStacks", {"StackName": "web"}, "cloudformation StackName=web"),
-        ("kinesis", "DescribeStream", {"StreamName": "s", "Limit": 3}, "kinesis StreamName=s"),
-        (
-            "ecs",
-            "DescribeServices",
+            "ecs.DescribeServices",
             {"services": ["a", "b", "c", "d"], "cluster": "prod"},
-            "ecs cluster=prod, services=[a and 3 more]",
+            "cluster=prod, services=[a and 3 more]",
         ),
-        ("s3", "HeadBucket", {"Bucket": "x" * 300}, "s3 Bucket=" + "x" * 97 + "..."),
-        ("s3", "HeadObject", {"Bucket": "b", "Key": "a\nb"}, "s3 Bucket=b, Key=a\\nb"),
-        ("s3", "HeadBucket", {"Bucket": 5}, "s3"),
-        ("s3", "HeadObject", {"Bucket": "b", "SSECustomerKey": "secret"}, "s3 Bucket=b"),
-        ("cognito-idp", "GetUser", {"AccessToken": "secret"}, "cognito-idp"),
-        ("iam", "GetAccessKeyLastUsed", {"AccessKeyId": "AKIA"}, "iam"),
-        ("secretsmanager", "DescribeSecret", {"SecretId": "db"}, "secretsmanager SecretId=db"),
+        ("s3.HeadBucket", {"Bucket": "x" * 300}, f"Bucket={'x' * 97}..."),
+        ("s3.HeadObject", {"Bucket": "b", "Key": "a\nb"}, "Bucket=b, Key=a\\nb"),
+        ("s3.HeadBucket", {"Bucket": 5}, ""),
+        ("s3.HeadObject", {"Bucket": "b", "SSECustomerKey": "secret"}, "Bucket=b"),
+        ("cognito-idp.GetUser", {"AccessToken": "secret"}, ""),
+        ("iam.GetAccessKeyLastUsed", {"AccessKeyId": "AKIA"}, ""),
+        ("secretsmanager.DescribeSecret", {"SecretId": "db"}, "SecretId=db"),
         # Sensitive by the model, or an idempotency token.
         (
-            "cognito-idp",
-            "DescribeUserPoolClient",
+            "cognito-idp.DescribeUserPoolClient",
             {"UserPoolId": "pool", "ClientId": "secret"},
-            "cognito-idp UserPoolId=pool",
+            "UserPoolId=pool",
         ),
         (
-            "chime-sdk-voice",
-            "DeleteVoiceConnectorTerminationCredentials",
+            "chime-sdk-voice.DeleteVoiceConnectorTerminationCredentials",
             {"VoiceConnectorId": "v", "Usernames": ["secret"]},
-            "chime-sdk-voice VoiceConnectorId=v",
+            "VoiceConnectorId=v",
         ),
-        ("athena", "StopQueryExecution", {"QueryExecutionId": "token"}, "athena"),
+        ("athena.StopQueryExecution", {"QueryExecutionId": "token"}, ""),
     ],
 )
-def test_label_of_an_operation(waitable, service, operation, parameters, label):
+def test_label_of_an_operation(waitable, name, parameters, label):
+    service, _, operation = name.partition(".")
     definitions = waitable("Mine", operation, *ANY["acceptors"])
     client = bwp.enable(boto3.client(service), definitions=definitions)
-    assert bwp.Wait(client, "Mine", parameters).label == label
+    assert bwp.Wait(client, "Mine", parameters).label == f"{service} {label}".rstrip()
 
 
 WAYS = [by_method, by_task, by_waiter, by_batch]
