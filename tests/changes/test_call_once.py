@@ -65,19 +65,11 @@ def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, 
     assert [r["body"]["Placement.GroupName"] for r in service.requests] == ["g!", "g!"]
 
 
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        ("InternalError", 500),
-        ("Unavailable", 503),
-        ("RequestLimitExceeded", 503),
-        ("Throttling", 400),
-        ("ThrottlingException", 429),
-        ("RequestTimeout", 400),
-        ("IdempotentCallInProgressFault", 400),
-        ("LimitExceededException", 400),
-    ],
-)
+@pytest.mark.parametrize(("code", "status"), [
+    ("InternalError", 500), ("Unavailable", 503), ("RequestLimitExceeded", 503),
+    ("Throttling", 400), ("ThrottlingException", 429), ("RequestTimeout", 400),
+    ("IdempotentCallInProgressFault", 400), ("LimitExceededException", 400),
+])  # fmt: skip
 def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
     answers(ec2, error_answer(code, "Too many requests", status), running)
     assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2

@@ -326,32 +326,23 @@ def test_expired_calls_are_deleted(ec2, answers, image, running, lost, store):
     assert len(store.open_calls()) == 1
 
 
+ROLE = {"RoleArn": "arn:aws:iam::12:role/r", "RoleSessionName": "me"}
+CODE, TOKEN = {"ActivationCode": "secret"}, {"SessionToken": "secret"}
+SECRET = {"SecretAccessKey": "secret"}
+
+
 @pytest.mark.parametrize(
-    ("service", "method", "parameters", "answer"),
+    ("name", "parameters", "answer"),
     [
-        (
-            "iam",
-            "create_access_key",
-            {},
-            {"AccessKey": {"AccessKeyId": "mine", "SecretAccessKey": "secret"}},
-        ),
-        (
-            "ssm",
-            "create_activation",
-            {"IamRole": "r"},
-            {"ActivationId": "mine", "ActivationCode": "secret"},
-        ),
-        (
-            "sts",
-            "assume_role",
-            {"RoleArn": "arn:aws:iam::12:role/r", "RoleSessionName": "me"},
-            {"SourceIdentity": "mine", "Credentials": {"SessionToken": "secret"}},
-        ),
+        ("iam.create_access_key", {}, {"AccessKey": {"AccessKeyId": "mine", **SECRET}}),
+        ("ssm.create_activation", {"IamRole": "r"}, {"ActivationId": "mine", **CODE}),
+        ("sts.assume_role", ROLE, {"SourceIdentity": "mine", "Credentials": TOKEN}),
     ],
 )
 def test_secrets_of_a_response_are_not_kept(
-    stock_botocore, virtual_time, answers, store, service, method, parameters, answer
+    stock_botocore, virtual_time, answers, store, name, parameters, answer
 ):
+    service, _, method = name.partition(".")
     client = boto3.client(service)
     made = answers(client, answer)
     seen = []

@@ -78,18 +78,10 @@ class Records:
         return {"done": False, "age": self.age}
 
 
-@pytest.mark.parametrize(
-    ("started", "store_age", "is_made"),
-    [
-        (0, None, True),
-        (560, None, True),
-        (571, None, False),
-        (86400, None, False),
-        (-5, None, False),
-        (0, 571, False),
-        (86400, 10, True),
-    ],
-)
+@pytest.mark.parametrize(("started", "store_age", "is_made"), [
+    (0, None, True), (560, None, True), (571, None, False), (86400, None, False), (-5, None, False),
+    (0, 571, False), (86400, 10, True),
+])  # fmt: skip
 def test_resumed_call_counts_from_the_first_attempt(
     dynamodb, answers, lost, started, store_age, is_made
 ):

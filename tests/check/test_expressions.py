@@ -27,46 +27,18 @@ def test_expression_that_jmespath_groups_differently_is_marked(path_events, expr
     assert jmespath.search(expression, document) != jmespath.search(grammar, document)
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "(a.*.b).c",
-        "f(a.*.b)[0]",
-        "*.b.c",
-        "a.*.*.b.c",
-        "a.*.*.[b][*]",
-        "a[*].b.c",
-        "a.* | b",
-        "(a[*].{b: b})[0]",
-        "a[?b].{c: c}[?d]",
-    ],
-)
+@pytest.mark.parametrize("expression", [
+    "(a.*.b).c", "f(a.*.b)[0]", "*.b.c", "a.*.*.b.c", "a.*.*.[b][*]", "a[*].b.c", "a.* | b",
+    "(a[*].{b: b})[0]", "a[?b].{c: c}[?d]",
+])  # fmt: skip
 def test_expression_that_jmespath_groups_alike_is_not_marked(path_events, expression):
     assert not are_read_differently(path_events(expression))
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "",
-        "a.@",
-        "a b",
-        "a[1 2]",
-        "[1:2:3:4]",
-        "a[*]*",
-        "f(a,)",
-        "f(a b)",
-        "f(a)(b)",
-        "{a: b c: d}",
-        "(a",
-        "a = b",
-        "'a",
-        "a #",
-        "a &&",
-        "`tru`",
-        "`[NaN]`",
-    ],
-)
+@pytest.mark.parametrize("expression", [
+    "", "a.@", "a b", "a[1 2]", "[1:2:3:4]", "a[*]*", "f(a,)", "f(a b)", "f(a)(b)", "{a: b c: d}",
+    "(a", "a = b", "'a", "a #", "a &&", "`tru`", "`[NaN]`",
+])  # fmt: skip
 def test_syntax_error_is_one_line(path_events, expression):
     messages = [each.message for each in path_events(expression) if each.severity == "ERROR"]
     start = re.escape(f"JMESPath expression ({expression}): Syntax error: ")

@@ -70,6 +70,9 @@ def test_call_without_an_answer_is_a_timeout(command, called):
     assert "resume" not in facts
 
 
+THEN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 --then"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -80,27 +83,12 @@ def test_call_without_an_answer_is_a_timeout(command, called):
         ("s3 deletebukket --max-wait 9", "delete-bucket"),
         ("ec3 run-instances", "did you mean 'ecs'"),
         ("--max-wait 9 s3", "SERVICE and OPERATION come first"),
-        (
-            (
-                "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 "
-                "--then vpc-exists"
-            ),
-            "--then",
-        ),
-        (
-            (
-                "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 "
-                "--then instance-runing"
-            ),
-            "did you mean 'InstanceRunning'",
-        ),
-        (
-            "s3 create-bucket --bucket new-bucket --max-wait 9 --allow-repeat --stop-on-timeout",
-            "--stop-on-timeout",
-        ),
+        (f"{THEN} vpc-exists", "--then"),
+        (f"{THEN} instance-runing", "did you mean 'InstanceRunning'"),
+        ("s3 create-bucket --bucket b --max-wait 9 --allow-repeat --stop-on-timeout", "--stop-on"),
         (
             "s3 put-bucket-acl --bucket b --acl private --max-wait 9 --allow-repeat",
-            "it is not known what tells that put_bucket_acl has ended",
+            "put_bucket_acl",
         ),
         ("--resume calls/1 --store calls.db", "calls/1"),
     ],

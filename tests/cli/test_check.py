@@ -86,15 +86,10 @@ def test_suppressions_of_one_file_hold_for_the_others(run_check):
     assert run_check(*words, data / "traits.json")[:2] == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "place"),
-    [
-        ("broken.json", '{"smithy": "2.0", "shapes": {,}}', ":1:30"),
-        ("list.json", "[]", ":1:1"),
-        ("x.smithy", "namespace", ":1"),
-        ("x.smithy", "@a(", ":1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "place"), [
+    ("broken.json", '{"smithy": "2.0", "shapes": {,}}', ":1:30"), ("list.json", "[]", ":1:1"),
+    ("x.smithy", "namespace", ":1"), ("x.smithy", "@a(", ":1"),
+])  # fmt: skip
 def test_an_unreadable_file_is_an_error(tmp_path, name, text, place, run_check):
     (tmp_path / name).write_text(text)
     code, out, _ = run_check(tmp_path / name)

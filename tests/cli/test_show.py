@@ -105,13 +105,9 @@ def test_waiter_as_json(command):
     assert facts["acceptors"][0] == {"state": "success", "matcher": {"success": True}}
 
 
-@pytest.mark.parametrize(
-    ("form", "start", "end"),
-    [
-        ("mermaid", "stateDiagram-v2\n", "timeout --> [*]\n"),
-        ("dot", 'digraph "QueueReady" {', "}\n"),
-    ],
-)
+@pytest.mark.parametrize(("form", "start", "end"), [
+    ("mermaid", "stateDiagram-v2\n", "timeout --> [*]\n"), ("dot", 'digraph "QueueReady" {', "}\n"),
+])  # fmt: skip
 def test_diagram_contains_no_syntax_of_an_expression(form, start, end, waitable, tmp_path, command):
     output = {"path": '"QueueUrl\\n"', "expected": "--> %%{", "comparator": "stringEquals"}
     acceptor = {"state": "success", "matcher": {"output": output}}

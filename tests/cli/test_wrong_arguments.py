@@ -136,16 +136,9 @@ def test_connection_options_reach_the_client(words, given, command, monkeypatch)
     assert {"service": "s3", **given}.items() <= asked.items()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("90", "1m30s"),
-        ("1.5", "1.5 s"),
-        ("45m", "45m00s"),
-        ("1h30m", "1h30m"),
-        ("1d2h3m", "26h03m"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("90", "1m30s"), ("1.5", "1.5 s"), ("45m", "45m00s"), ("1h30m", "1h30m"), ("1d2h3m", "26h03m"),
+])  # fmt: skip
 def test_durations(text, said, command):
     _, out, _ = command(
         f"schedule s3 bucket-exists --min-delay 1h --max-delay 9h --max-wait {text}"

@@ -401,16 +401,10 @@ JOB = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("given_values", "result"),
-    [
-        (["DONE"], "result"),
-        (["DONE?", "DONE?", "DONE"], "result"),
-        ([1, None, "DONE"], "result"),
-        (["LOST"], ("recovered", "LOST")),
-        (["other"], "other"),
-    ],
-)
+@pytest.mark.parametrize(("given_values", "result"), [
+    (["DONE"], "result"), (["DONE?", "DONE?", "DONE"], "result"), ([1, None, "DONE"], "result"),
+    (["LOST"], ("recovered", "LOST")), (["other"], "other"),
+])  # fmt: skip
 def test_the_first_matching_case_decides(forms, values, given_values, result):
     never = {"else_": lambda _: pytest.fail("called before the time was over")}
     assert forms.wait_for_case(values(*given_values), JOB, max_wait=5, **never) == result

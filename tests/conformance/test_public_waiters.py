@@ -24,23 +24,13 @@ WAITERS = [
 
 # A filter that finds nothing any more, and an empty page that others follow.
 ON_NOTHING = {
-    "autoscaling": ["GroupNotExists"],
-    "cloudformation": ["StackDeleteComplete"],
-    "ec2": [
-        "InstanceTerminated",
-        "NatGatewayDeleted",
-        "SecurityGroupVpcAssociationDisassociated",
-        "VolumeDeleted",
-        "VpcPeeringConnectionDeleted",
-    ],
-    "elbv2": ["LoadBalancersDeleted", "TargetDeregistered"],
-    "rds": [
-        "DBClusterDeleted",
-        "DBClusterSnapshotDeleted",
-        "DBInstanceDeleted",
-        "DBSnapshotDeleted",
-        "TenantDatabaseDeleted",
-    ],
+    "autoscaling": "GroupNotExists",
+    "cloudformation": "StackDeleteComplete",
+    "ec2": "InstanceTerminated NatGatewayDeleted SecurityGroupVpcAssociationDisassociated "
+    "VolumeDeleted VpcPeeringConnectionDeleted",
+    "elbv2": "LoadBalancersDeleted TargetDeregistered",
+    "rds": "DBClusterDeleted DBClusterSnapshotDeleted DBInstanceDeleted DBSnapshotDeleted "
+    "TenantDatabaseDeleted",
 }
 
 # Waiters whose acceptors differ: the errors and states of those of ours that AWS's lack.
@@ -49,7 +39,9 @@ MORE_ACCEPTORS = {
     ("sagemaker", "ImageDeleted"): ["ResourceNotFound"],
     ("sagemaker", "ImageVersionDeleted"): ["ResourceNotFound"],
     # corrections: see tools/generate_data.py
-    **{(service, name): ["true"] for service, names in ON_NOTHING.items() for name in names},
+    **{
+        (service, name): ["true"] for service, names in ON_NOTHING.items() for name in names.split()
+    },
     ("autoscaling", "GroupInService"): ["true"],
     ("cloudformation", "StackRefactorExecuteComplete"): ["ROLLBACK_FAILED"],
     ("cloudformation", "StackRollbackComplete"): [

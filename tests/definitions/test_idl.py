@@ -96,28 +96,16 @@ def test_waiters_apply_to_operations_of_other_files():
     assert next(iter(ast(text)["shapes"].values()))["type"] == "apply"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('"a\\n\\"\\u00e9\\ud83d\\ude00\\\\"', 'a\n"é😀\\'),
-        ('""', ""),
-        ('"two\nlines"', "two\nlines"),
-        ('"not // a comment"', "not // a comment"),
-        ('"""\n    a\n      b\n\n    "c"\n    """', 'a\n  b\n\n"c"\n'),
-        ('"""\n    a \\\n    b"""', "a b"),
-        ('"""\n    a  \n  """', "  a\n"),
-        ("-1.5e2", -150.0),
-        ("7", 7),
-        ("true", True),
-        ("null", None),
-        ("[1, 2 3,]", [1, 2, 3]),
-        ('{a: {}, "b c": []}', {"a": {}, "b c": []}),
-        ("String", "smithy.api#String"),
-        ("Other", "smithy.example#Other"),
-        ("waitable", "smithy.waiters#waitable"),
-        ("a.b#C$d", "a.b#C$d"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), [
+    ('"a\\n\\"\\u00e9\\ud83d\\ude00\\\\"', 'a\n"é😀\\'), ('""', ""), ('"two\nlines"', "two\nlines"),
+    ('"not // a comment"', "not // a comment"),
+    ('"""\n    a\n      b\n\n    "c"\n    """', 'a\n  b\n\n"c"\n'),
+    ('"""\n    a \\\n    b"""', "a b"), ('"""\n    a  \n  """', "  a\n"), ("-1.5e2", -150.0),
+    ("7", 7), ("true", True), ("null", None), ("[1, 2 3,]", [1, 2, 3]),
+    ('{a: {}, "b c": []}', {"a": {}, "b c": []}), ("String", "smithy.api#String"),
+    ("Other", "smithy.example#Other"), ("waitable", "smithy.waiters#waitable"),
+    ("a.b#C$d", "a.b#C$d"),
+])  # fmt: skip
 def test_node_values(text, value):
     found = shapes(f"@a.b#c({text}) string A")["A"]["traits"]["a.b#c"]
     assert found == value

@@ -233,14 +233,9 @@ def found_on(path):
     return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "smithy-waiters-1.json",
-        "kinesis/smithy-waiters-1.json",
-        "kinesis/2013/smithy-waiters-1.json",
-    ],
-)
+@pytest.mark.parametrize("place", [
+    "smithy-waiters-1.json", "kinesis/smithy-waiters-1.json", "kinesis/2013/smithy-waiters-1.json",
+])  # fmt: skip
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)

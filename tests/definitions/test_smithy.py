@@ -15,6 +15,14 @@ BUCKET_EXISTS = {
         {"state": "retry", "matcher": {"errorType": "NotFound"}},
     ],
 }
+STATUS = {"path": "status", "comparator": "stringEquals"}
+THING_EXISTS = {
+    "description": "Waits until a thing has been created",
+    "acceptors": [
+        {"state": state, "matcher": {"output": {**STATUS, "expected": expected}}}
+        for state, expected in (("failure", "failed"), ("success", "success"))
+    ],
+}
 SAME_LENGTH = {
     "path": "length(input.groups) == length(output.groups)",
     "expected": "true",
@@ -57,34 +65,7 @@ def parsed(body):
             BUCKET_EXISTS,
             ["success when the call succeeds", "retry when the call fails with NotFound"],
         ),
-        (
-            {
-                "description": "Waits until a thing has been created",
-                "acceptors": [
-                    {
-                        "state": "failure",
-                        "matcher": {
-                            "output": {
-                                "path": "status",
-                                "comparator": "stringEquals",
-                                "expected": "failed",
-                            }
-                        },
-                    },
-                    {
-                        "state": "success",
-                        "matcher": {
-                            "output": {
-                                "path": "status",
-                                "comparator": "stringEquals",
-                                "expected": "success",
-                            }
-                        },
-                    },
-                ],
-            },
-            ["failure when status is 'failed'", "success when status is 'success'"],
-        ),
+        (THING_EXISTS, ["failure when status is 'failed'", "success when status is 'success'"]),
         (GROUP_EXISTS, ["success when length(input.groups) == length(output.groups) is true"]),
     ],
     ids=["BucketExists", "ThingExists", "GroupExists"],

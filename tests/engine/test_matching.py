@@ -85,17 +85,11 @@ def test_input_and_output_are_matched_together():
     assert missing.match_response({"v": "up"}).index is None
 
 
-@pytest.mark.parametrize(
-    ("error_type", "names", "matches"),
-    [
-        ("NotFound", {"NotFound"}, True),
-        ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
-        ("NotFound", {"NotFoundException"}, False),
-        ("NotFound", set(), False),
-        ("Gone", {"404", "Gone", "NotFound"}, True),
-        ("#Gone", {"Gone"}, True),
-    ],
-)
+@pytest.mark.parametrize(("error_type", "names", "matches"), [
+    ("NotFound", {"NotFound"}, True), ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
+    ("NotFound", {"NotFoundException"}, False), ("NotFound", set(), False),
+    ("Gone", {"404", "Gone", "NotFound"}, True), ("#Gone", {"Gone"}, True),
+])  # fmt: skip
 def test_errors_match_by_the_shape_ids_name(error_type, names, matches):
     index = matching(ErrorTypeMatcher(error_type)).match_error(names).index
     assert (index == 0) is matches

@@ -112,17 +112,11 @@ def test_either_form_of_the_name_waits_on_any_client(name, attached, answers):
     assert outcome.waiter == "BucketExists"
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        ("BucketExist", "'BucketExists'"),
-        ("bucket_exist", "'bucket_exists'"),
-        ("bucketexists", "'bucket_exists'"),
-        ("Bucket_Exists", "'BucketExists'"),
-        ("TableExists", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "near"), [
+    ("BucketExist", "'BucketExists'"), ("bucket_exist", "'bucket_exists'"),
+    ("bucketexists", "'bucket_exists'"), ("Bucket_Exists", "'BucketExists'"), ("TableExists", None),
+    ("", None),
+])  # fmt: skip
 def test_unknown_waiter_is_refused_with_the_nearest(name, near, answers):
     client = boto3.client("s3")
     asked = answers(client, {})

@@ -65,37 +65,28 @@ def test_documentation_of_a_definition_is_shown_as_commonmark(s3, waitable):
 
 
 @pytest.mark.parametrize(
-    ("service", "name", "line"),
+    ("name", "line"),
     [
-        ("s3", "bucket_exists", "Wait until the bucket exists (HeadBucket succeeds)."),
-        (
-            "s3",
-            "bucket_not_exists",
-            "Wait until the bucket does not exist (HeadBucket fails with NotFound).",
-        ),
-        (
-            "ec2",
-            "instance_running",
-            "Wait until the instance is running (every State.Name is 'running').",
-        ),
-        ("cloudformation", "stack_create_complete", "Wait until stack status is CREATE_COMPLETE."),
-        ("ec2", "nat_gateway_deleted", "Wait until the nat gateway is deleted (every State is"),
-        ("iam", "role_exists", "Wait until the role exists (GetRole succeeds)."),
-        ("elb", "any_instance_in_service", "Wait until any instance is in service (any State is"),
-        ("ecs", "services_stable", "Wait until the services are stable ("),
-        (
-            "ecs",
-            "tasks_running",
-            "Wait until the tasks are running (every lastStatus is 'RUNNING')",
-        ),
+        ("s3.bucket_exists", "the bucket exists (HeadBucket succeeds)."),
+        ("s3.bucket_not_exists", "the bucket does not exist (HeadBucket fails with NotFound)."),
+        ("ec2.instance_running", "the instance is running (every State.Name is 'running')."),
+        ("cloudformation.stack_create_complete", "stack status is CREATE_COMPLETE."),
+        ("ec2.nat_gateway_deleted", "the nat gateway is deleted (every State is"),
+        ("iam.role_exists", "the role exists (GetRole succeeds)."),
+        ("elb.any_instance_in_service", "any instance is in service (any State is"),
+        ("ecs.services_stable", "the services are stable ("),
+        ("ecs.tasks_running", "the tasks are running (every lastStatus is 'RUNNING')"),
     ],
 )
-def test_first_line_is_in_words_of_the_resource(service, name, line):
+def test_first_line_is_in_words_of_the_resource(name, line):
     bwp.install()
+    service, _, name = name.partition(".")
     method = getattr(boto3.client(service), f"wait_until_{name}")
     # Behind the signature, which newer Pythons print on several lines.
     lines = (each.strip() for each in page(method).splitlines())
-    assert next(each for each in lines if each.startswith("Wait until")).startswith(line)
+    assert next(each for each in lines if each.startswith("Wait until")).startswith(
+        f"Wait until {line}"
+    )
 
 
 def test_every_option_is_described_by_help():

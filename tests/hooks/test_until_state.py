@@ -54,12 +54,7 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
         ("DescribeTable", {"max_wait": 60}, ValueError, "until_state"),
         ("DescribeTable", {"max_wait": 60, "state_path": "Table"}, TypeError, "until_state"),
         (7, ACTIVE, TypeError, "until_state"),
-        (
-            "DescribeTable",
-            {"until_state": "ACTIV", "max_wait": 60},
-            ValueError,
-            "did you mean 'ACTIVE'",
-        ),
+        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "did you mean 'ACTIVE'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, names):

@@ -215,7 +215,7 @@ def test_a_refusal_is_raised_as_boto3_raises_it(stale):
             "emr: a group that is not the first",
             {
                 "InstanceGroups": [
-                    {"InstanceGroupId": "ig-1", "InstanceCount": 2, "Configurations": []}
+                    {"InstanceGroupId": "i", "InstanceCount": 2, "Configurations": []}
                 ]
             },
             "could not be applied",
@@ -223,7 +223,7 @@ def test_a_refusal_is_raised_as_boto3_raises_it(stale):
         ("lambda: a scaling configuration", {"FunctionScalingConfig": {}}, "is not read back"),
         (
             "metric category that an instance",
-            {"MetricCategoryIds": ["m", "m", "m", "m", "m", "m"]},
+            {"MetricCategoryIds": ["m"] * 6},
             "no more than 5 metric categories",
         ),
         ("redshift: the port", {"MaintenanceTrackName": "trailing"}, "next maintenance window"),
@@ -342,17 +342,10 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
         begin(service, initial_delay=MAX_WAIT)
 
 
-@pytest.mark.parametrize(
-    ("name", "right"),
-    [
-        ("pre_wait", "initial_delay"),
-        ("poll_interval", "min_delay"),
-        ("on_timeout", "max_wait"),
-        ("else_", "max_wait"),
-        ("timeout", "max_wait"),
-        ("maxAttempts", "max_attempts"),
-    ],
-)
+@pytest.mark.parametrize(("name", "right"), [
+    ("pre_wait", "initial_delay"), ("poll_interval", "min_delay"), ("on_timeout", "max_wait"),
+    ("else_", "max_wait"), ("timeout", "max_wait"), ("maxAttempts", "max_attempts"),
+])  # fmt: skip
 def test_other_names_of_options_are_answered(job, name, right):
     service = job()
     with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
@@ -372,12 +365,15 @@ def test_hidden_parameters_are_no_part_of_the_calls_label(job, caplog):
     assert "JobName" not in f"{labels} {caplog.text} {caught.value}"
 
 
+ROLE = "The role defined for the function cannot be assumed by Lambda."
+
+
 def refused(message):
     return {"Error": {"Code": "InvalidParameterValueException", "Message": message}}
 
 
 def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
-    role = refused("The role defined for the function cannot be assumed by Lambda.")
+    role = refused(ROLE)
     operation = begin(stale({**named("not known everywhere"), "refusals": [role, role]}))
     assert operation.result(60).basis == "identity"
     assert operation.call.attempts == 3
@@ -387,12 +383,8 @@ def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
     ("message", "options", "calls"),
     [
         ("Runtime python2.6 is not supported", {}, 1),
-        ("The role defined for the function cannot be assumed by Lambda.", {}, 8),
-        (
-            "The role defined for the function cannot be assumed by Lambda.",
-            {"propagation_wait": 0},
-            1,
-        ),
+        (ROLE, {}, 8),
+        (ROLE, {"propagation_wait": 0}, 1),
     ],
 )
 def test_no_other_refusal_is_repeated(stale, message, options, calls):

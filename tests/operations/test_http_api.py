@@ -262,15 +262,10 @@ def test_a_waiter_whose_parameters_change_things_is_refused(real_web, store):
     assert not store.list().operations
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"service": "kinesys"}, "'kinesys'"),
-        ({"region": "\ud800"}, "region"),
-        ({"region": "no region"}, "region"),
-        ({"profile": "\ud800"}, "profile"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ({"service": "kinesys"}, "'kinesys'"), ({"region": "\ud800"}, "region"),
+    ({"region": "no region"}, "region"), ({"profile": "\ud800"}, "profile"),
+])  # fmt: skip
 def test_a_client_that_cannot_be_made(real_web, store, change, words):
     is_problem(post(real_web, **change), 400, "invalid_argument", words)
     assert not store.list().operations

@@ -12,13 +12,8 @@ NAMES = [f"name-{number}" for number in range(60)]
 @pytest.mark.parametrize(
     ("operation", "members", "category", "message"),
     [
-        (
-            "DeleteTable",
-            {},
-            UserWarning,
-            "waiter Mine polls DeleteTable, which may modify resources",
-        ),
-        ("DescribeTable", {"deprecated": True}, DeprecationWarning, "waiter Mine is deprecated"),
+        ("DeleteTable", {}, UserWarning, "Mine polls DeleteTable, which may modify resources"),
+        ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine is deprecated"),
     ],
 )
 def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):

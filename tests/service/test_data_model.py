@@ -138,61 +138,26 @@ for document, moment in ((RAW, NOON), (CONVERTED, EPOCH)):
     document["Items"][1] |= {**document["Items"][0], "Id": "b"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "Name",
-        "length(Items)",
-        "Items[].Id",
-        "Items[?Id=='a'].Id",
-        "length(Items[?Id=='a']) > `0`",
-        "Created",
-        "Created > `1700000000`",
-        "Items[].At",
-        "Items[?At > `5`].Id",
-        "max_by(Items, &At).Id",
-        "sort_by(Items, &Raw)[0].Id",
-        "map(&At, Items)",
-        "Items[].{id: Id, at: At}",
-        "Items[].[Id, Raw]",
-        "Items[0].*",
-        "values(Items[0])",
-        "to_string(@)",
-        "merge(Items[0], Items[1]).Id",
-        "ByKey.anything",
-        "Tree.Child.Child.When",
-        "Data == 'YQ=='",
-        "not_null(Name, Created)",
-        "Name || Created",
-        "contains(keys(@), 'Created')",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "Name", "length(Items)", "Items[].Id", "Items[?Id=='a'].Id", "length(Items[?Id=='a']) > `0`",
+    "Created", "Created > `1700000000`", "Items[].At", "Items[?At > `5`].Id",
+    "max_by(Items, &At).Id", "sort_by(Items, &Raw)[0].Id", "map(&At, Items)",
+    "Items[].{id: Id, at: At}", "Items[].[Id, Raw]", "Items[0].*", "values(Items[0])",
+    "to_string(@)", "merge(Items[0], Items[1]).Id", "ByKey.anything", "Tree.Child.Child.When",
+    "Data == 'YQ=='", "not_null(Name, Created)", "Name || Created", "contains(keys(@), 'Created')",
+])  # fmt: skip
 def test_paths_that_reach_a_timestamp_or_blob_convert(outcome, path):
     found = json.dumps(jmespath.search(path, CONVERTED))
     outcome(f"({path}) == `{found}`", "true", RAW)
 
 
-@pytest.mark.parametrize(
-    ("path", "sensitive"),
-    [
-        ("Name", False),
-        ("Secret", True),
-        ("length(Secret)", True),
-        ("Account", True),
-        ("Account.Token", True),
-        ("[Name, Secret]", True),
-        ("Items[].Id", False),
-        ("values(@)", True),
-        ("@.*", True),
-        ("to_string(@)", True),
-        ("to_string(Count)", False),
-        ("Items[].to_string(Id)", True),
-        ("to_string(values(ByKey))", True),
-        ("values(ByKey)", False),
-        ("ByKey.*", True),
-        ("{Count: @} | to_string(Count)", True),
-    ],
-)
+@pytest.mark.parametrize(("path", "sensitive"), [
+    ("Name", False), ("Secret", True), ("length(Secret)", True), ("Account", True),
+    ("Account.Token", True), ("[Name, Secret]", True), ("Items[].Id", False), ("values(@)", True),
+    ("@.*", True), ("to_string(@)", True), ("to_string(Count)", False),
+    ("Items[].to_string(Id)", True), ("to_string(values(ByKey))", True), ("values(ByKey)", False),
+    ("ByKey.*", True), ("{Count: @} | to_string(Count)", True),
+])  # fmt: skip
 def test_paths_over_sensitive_members_are_sensitive(outcome, path, sensitive):
     response = {"Name": "n", "Secret": "s", "Account": {"Token": "t"}, "Count": 1}
     response |= {"Items": [{"Id": "a"}], "ByKey": {}}

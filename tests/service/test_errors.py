@@ -41,60 +41,50 @@ def way_to_wait(way, client, **options):
     return partial(client.wait_until_user_exists, **{"max_wait": 60, **options})
 
 
+SQS = "AWS.SimpleQueueService"
+
+
 # --- names --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("service", "operation", "code", "details", "error_type", "matches"),
+    ("name", "code", "error_type", "matches"),
     [
         # the code on the wire
-        ("dynamodb", "ListTables", "InternalServerError", {}, "InternalServerError", True),
-        ("dynamodb", "ListTables", "InternalServerError", {}, "internalservererror", False),
-        ("dynamodb", "ListTables", "InternalServerError", {}, "ServerError", False),
+        ("dynamodb.ListTables", "InternalServerError", "InternalServerError", True),
+        ("dynamodb.ListTables", "InternalServerError", "internalservererror", False),
+        ("dynamodb.ListTables", "InternalServerError", "ServerError", False),
         # the name of an absolute shape id
-        ("dynamodb", "ListTables", "Gone", {}, "com.amazonaws.dynamodb#Gone", True),
-        ("dynamodb", "ListTables", "Gone", {}, "com.example#Gone", True),
+        ("dynamodb.ListTables", "Gone", "com.amazonaws.dynamodb#Gone", True),
+        ("dynamodb.ListTables", "Gone", "com.example#Gone", True),
         # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
-        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFound", True),
-        ("rds", "DescribeDBInstances", "DBInstanceNotFound", {}, "DBInstanceNotFoundFault", True),
-        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntity", True),
-        ("iam", "ListUsers", "NoSuchEntity", {}, "NoSuchEntityException", True),
+        ("rds.DescribeDBInstances", "DBInstanceNotFound", "DBInstanceNotFound", True),
+        ("rds.DescribeDBInstances", "DBInstanceNotFound", "DBInstanceNotFoundFault", True),
+        ("iam.ListUsers", "NoSuchEntity", "NoSuchEntity", True),
+        ("iam.ListUsers", "NoSuchEntity", "NoSuchEntityException", True),
         # the former code of a query-compatible service
-        (
-            "sqs",
-            "ListQueues",
-            "AWS.SimpleQueueService.NonExistentQueue",
-            {"QueryErrorCode": "QueueDoesNotExist"},
-            "QueueDoesNotExist",
-            True,
-        ),
-        (
-            "sqs",
-            "ListQueues",
-            "AWS.SimpleQueueService.NonExistentQueue",
-            {"QueryErrorCode": "QueueDoesNotExist"},
-            "AWS.SimpleQueueService.NonExistentQueue",
-            True,
-        ),
+        ("sqs.ListQueues", f"{SQS}.NonExistentQueue", "QueueDoesNotExist", True),
+        ("sqs.ListQueues", f"{SQS}.NonExistentQueue", f"{SQS}.NonExistentQueue", True),
         # the dotted codes of ec2, not shortened
-        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "InvalidVolume.NotFound", True),
-        ("sts", "GetCallerIdentity", "InvalidVolume.NotFound", {}, "NotFound", False),
+        ("sts.GetCallerIdentity", "InvalidVolume.NotFound", "InvalidVolume.NotFound", True),
+        ("sts.GetCallerIdentity", "InvalidVolume.NotFound", "NotFound", False),
         # other names
-        ("sts", "GetCallerIdentity", "X", {}, "ClientError", False),
-        ("sts", "GetCallerIdentity", "X", {"Message": "Y"}, "Y", False),
+        ("sts.GetCallerIdentity", "X", "ClientError", False),
+        ("sts.GetCallerIdentity", "X", "Y", False),
         # a bare 404 is NotFound for HEAD only: other responses name the error in their body
-        ("s3", "HeadBucket", "404", {}, "NotFound", True),
-        ("s3", "HeadBucket", "404", {}, "404", True),
-        ("s3", "ListBuckets", "404", {}, "NotFound", False),
-        ("s3", "HeadBucket", "403", {}, "NotFound", False),
+        ("s3.HeadBucket", "404", "NotFound", True),
+        ("s3.HeadBucket", "404", "404", True),
+        ("s3.ListBuckets", "404", "NotFound", False),
+        ("s3.HeadBucket", "403", "NotFound", False),
     ],
 )
 def test_error_types_match_every_name(
-    answers, error_answer, waitable, service, operation, code, details, error_type, matches
+    answers, error_answer, waitable, name, code, error_type, matches
 ):
+    service, _, operation = name.partition(".")
     on_error = {"state": "success", "matcher": {"errorType": error_type}}
     client = attached(service, waitable("Seen", operation, on_error))
-    answers(client, error_answer(code, **details))
+    answers(client, error_answer(code, Message="Y", QueryErrorCode="QueueDoesNotExist"))
     parameters = {"Bucket": "b"} if operation == "HeadBucket" else {}
     if matches:
         outcome = client.wait_until_seen(max_wait=60, **parameters)
@@ -133,24 +123,19 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
     assert "HTTP" not in str(caught.value)
 
 
+MISSING = (
+    "DBInstanceNotFound InvalidVolume.NotFound ResourceNotFoundException DBClusterNotFoundFault "
+    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound"
+)
+NOT_MISSING = "ResourceNotFoundExceptions NotFoundish ThereIsNoSuchBucket AccessDenied 404"
+
+
 @pytest.mark.parametrize(
     ("code", "status", "is_missing"),
     [
         ("Whatever", 404, True),
-        ("DBInstanceNotFound", 400, True),
-        ("InvalidVolume.NotFound", 400, True),
-        ("ResourceNotFoundException", 400, True),
-        ("DBClusterNotFoundFault", 400, True),
-        ("QueueDoesNotExist", 400, True),
-        ("NoSuchBucket", 400, True),
-        ("NoSuchEntity", 400, True),
-        ("NotFound", 400, True),
-        ("ResourceNotFoundExceptions", 400, False),
-        ("NotFoundish", 400, False),
-        ("ThereIsNoSuchBucket", 400, False),
-        ("AccessDenied", 400, False),
-        ("404", 400, False),
-        ("", 400, False),
+        *((code, 400, True) for code in MISSING.split()),
+        *((code, 400, False) for code in (*NOT_MISSING.split(), "")),
     ],
 )
 def test_missing_ok_for_retries_not_found(

@@ -86,13 +86,8 @@ def test_a_timeout_names_the_ids_that_have_not_got_there(
 @pytest.mark.parametrize(
     "answer",
     [
-        {
-            "Reservations": [
-                {"Instances": [{"InstanceId": "i-0a1", "State": {"Name": "pending"}}]}
-            ],
-            "NextToken": "more",
-        },
-        {"Reservations": [{"Instances": [{"InstanceId": "i-9", "State": {"Name": "pending"}}]}]},
+        {**reservations(i_0a1="pending"), "NextToken": "more"},
+        reservations(i_9="pending"),
         {"Error": {"Code": "InvalidInstanceID.NotFound", "Message": "no"}, "ResponseMetadata": {}},
     ],
     ids=["more pages", "of another", "error"],

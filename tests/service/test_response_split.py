@@ -76,42 +76,12 @@ def test_changing_one_share_changes_no_other(shared):
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(
-            {
-                "Reservations": [
-                    {
-                        "ReservationId": "r-a",
-                        "Groups": [{"GroupId": "sg"}],
-                        "Instances": [{"InstanceId": "a", "State": {"Name": "running"}}],
-                        "OwnerId": "me",
-                    }
-                ],
-                "NextToken": "more",
-            },
-            id="next page",
-        ),
-        pytest.param(
-            {
-                "Reservations": [
-                    {
-                        "ReservationId": "r-a",
-                        "Groups": [{"GroupId": "sg"}],
-                        "Instances": [
-                            {"InstanceId": "a", "State": {"Name": "running"}},
-                            {"InstanceId": "stranger", "State": {"Name": "running"}},
-                        ],
-                        "OwnerId": "me",
-                    }
-                ]
-            },
-            id="stranger",
-        ),
-        pytest.param(
-            {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]},
-            id="item without id",
-        ),
-        pytest.param({"Reservations": [{"Instances": ["a"]}]}, id="item of another kind"),
+        {"Reservations": [reservation("a")], "NextToken": "more"},
+        {"Reservations": [reservation("a", "stranger")]},
+        {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]},
+        {"Reservations": [{"Instances": ["a"]}]},
     ],
+    ids=["next page", "stranger", "item without id", "item of another kind"],
 )
 def test_response_that_cannot_be_split_is_no_ones(shared, answer):
     _, requests = shared("ec2", [["a"], ["b"]], answer, {"Reservations": [reservation("a")]})
@@ -179,15 +149,10 @@ def test_an_error_about_one_identifier_is_told_by_its_kind(
     assert any("InstanceId.2" not in each["body"] for each in requests) is is_about_one
 
 
-@pytest.mark.parametrize(
-    ("parameters", "is_shared"),
-    [
-        ({"InstanceIds": ["i-1", "i-2"], "Filters": []}, True),
-        ({"InstanceIds": ("i-1",)}, True),
-        ({"InstanceIds": ["i-1", ""]}, False),
-        ({"InstanceIds": ["i-1", "i-1"]}, False),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "is_shared"), [
+    ({"InstanceIds": ["i-1", "i-2"], "Filters": []}, True), ({"InstanceIds": ("i-1",)}, True),
+    ({"InstanceIds": ["i-1", ""]}, False), ({"InstanceIds": ["i-1", "i-1"]}, False),
+])  # fmt: skip
 def test_only_lists_of_distinct_strings_are_shared(answers, parameters, is_shared):
     client = bwp.enable(boto3.client("ec2"))
     script = answers(client, {"Reservations": [reservation(*parameters["InstanceIds"], "i-9")]})

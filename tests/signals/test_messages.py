@@ -56,18 +56,11 @@ def test_a_message_holds_an_event(matching, body, expression):
     assert matching(expression).deliver(body) is True
 
 
-@pytest.mark.parametrize(
-    ("expression", "matches"),
-    [
-        ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
-        ("contains(resources[0], 'i-1')", True),
-        ("resources[?ends_with(@, 'i-1')]", True),
-        ("detail.state", True),
-        ("detail.missing", False),
-        ("`[]`", False),
-        ("''", False),
-    ],
-)
+@pytest.mark.parametrize(("expression", "matches"), [
+    ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
+    ("contains(resources[0], 'i-1')", True), ("resources[?ends_with(@, 'i-1')]", True),
+    ("detail.state", True), ("detail.missing", False), ("`[]`", False), ("''", False),
+])  # fmt: skip
 def test_an_expression_matches_if_true_in_jmespath(matching, expression, matches):
     assert matching(expression).deliver(RUNNING) is matches
 
