@@ -324,7 +324,7 @@ def test_max_wait_of_the_batch_bounds_each_wait(results_of, exists, s3, virtual_
 
 def test_wait_without_max_wait_is_refused(results_of, exists, s3):
     requests = requests_of(s3)
-    with pytest.raises(TypeError, match=r"waits\[1\] needs max_wait"):
+    with pytest.raises(TypeError, match=r"waits\[1\].*max_wait"):
         results_of([exists(s3, "first"), exists(s3, "never", max_wait=None)])
     assert requests == []
 
@@ -438,7 +438,7 @@ def test_failed_callback_is_warned_of_on_early_exit(exists, s3):
 
     results = as_completed([exists(s3, "first", on_attempt=broken), exists(s3, "never")])
     next(results)
-    with pytest.warns(RuntimeWarning, match="on_attempt raised ZeroDivisionError"):
+    with pytest.warns(RuntimeWarning, match="ZeroDivisionError"):
         results.close()
 
 
@@ -599,12 +599,12 @@ def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch, refus
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "text"),
     [
-        (["bucket_exist", {}], {}, ValueError, "did you mean 'bucket_exists'"),
+        (["bucket_exist", {}], {}, ValueError, "'bucket_exists'"),
         (["bucket_exists", {}], {"max_wait": math.nan}, ValueError, "max_wait"),
         (["bucket_exists", {}], {"max_wait": "1"}, TypeError, "max_wait"),
         (["bucket_exists", ["b"]], {}, TypeError, "parameters"),
         ([5, {}], {}, TypeError, "waiter"),
-        (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "did you mean 'min_delay'"),
+        (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "'min_delay'"),
         (["bucket_exists", {}], {"Bucket": "b"}, TypeError, "third argument"),
     ],
 )
@@ -626,9 +626,9 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
         ({"cancel_event": object}, TypeError, "cancel_event"),
         ({"coalesce": None}, TypeError, "coalesce"),
         ({"screen": "no"}, TypeError, "screen"),
-        ({"thread": 2}, TypeError, "unknown option 'thread'; did you mean 'threads'"),
-        ({"min_delay": 2}, TypeError, "does not take min_delay: each Wait takes min_delay"),
-        ({"delay": 2}, TypeError, "does not take delay: each Wait takes min_delay and max_delay"),
+        ({"thread": 2}, TypeError, "'threads'"),
+        ({"min_delay": 2}, TypeError, "min_delay"),
+        ({"delay": 2}, TypeError, "min_delay and max_delay"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_request(
@@ -642,7 +642,7 @@ def test_bad_arguments_are_refused_before_any_request(
 
 @pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig", "maxwait"])
 def test_other_names_of_max_wait_are_answered(results_of, exists, s3, wrong):
-    with pytest.raises(TypeError, match=rf"takes max_wait \(seconds\) instead of {wrong}"):
+    with pytest.raises(TypeError, match=f"max_wait.*{wrong}"):
         results_of([exists(s3, "first")], **{wrong: 5})
 
 
@@ -654,12 +654,12 @@ def test_on_failure_is_one_of_three(all_of):
 @pytest.mark.parametrize("function", [wait_all, wait_any, as_completed, as_completed_async])
 def test_other_objects_than_waits_are_refused_at_the_call(exists, s3, function):
     wait = exists(s3, "first")
-    with pytest.raises(TypeError, match=r"waits\[1\] must be a Wait, .* not dict"):
+    with pytest.raises(TypeError, match=r"waits\[1\].*dict"):
         function([wait, {}])
     for given in (wait, None):
-        with pytest.raises(TypeError, match="an iterable of Wait objects"):
+        with pytest.raises(TypeError, match="iterable of Wait"):
             function(given)
-    with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\] are the same object"):
+    with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\]"):
         function([wait, exists(s3, "first"), wait])
 
 

@@ -53,7 +53,7 @@ def patched(how):
 def test_chosen_schedule_makes_its_attempts(s3, how, is_stock):
     if is_stock:
         bwp.uninstall()
-    with patched(how), pytest.raises(WaiterError, match="Max attempts exceeded"):
+    with patched(how), pytest.raises(WaiterError):
         s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 7})
     assert len(s3.answers.requests) == 7
 

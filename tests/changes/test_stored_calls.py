@@ -154,7 +154,7 @@ def test_resumed_call_waits_and_may_arrive_late(ec2, answers, lost, path, image,
 @pytest.mark.parametrize(
     ("keywords", "error", "match"),
     [
-        ({"in_store": object()}, TypeError, "in_store must have the methods"),
+        ({"in_store": object()}, TypeError, "in_store"),
         ({"then_wait": ("InstanceRunning", dict)}, TypeError, "then_wait"),
         ({"KeyName": object()}, TypeError, "KeyName"),
     ],
@@ -270,7 +270,7 @@ def test_client_for_elsewhere_is_refused(ec2, answers, lost, image, store, name,
     kept = start(idempotency.call_once, first, store, image)
     other = boto3.client(service, **KEYS, **options)
     made = answers(other, {})
-    with pytest.raises(ValueError, match=f"the {name} "):
+    with pytest.raises(ValueError, match=name):
         resume(other, store, kept)
     assert made.requests == []
 

@@ -91,14 +91,16 @@ def test_the_wait_is_named_by_its_definition_and_the_callable(virtual_time):
     definition = bwp.WaiterDefinition.from_states(
         "ThingUp", "GetThing", path="State", success=["UP"]
     )
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp .* of GetThing\)"):
+    with pytest.raises(WaiterTimeoutError, match="GetThing") as caught:
         poll(dict, definition, max_wait=60)
+    assert caught.value.waiter == "ThingUp"
 
     def get_thing():
         return {}
 
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter Poll .* for get_thing: "):
+    with pytest.raises(WaiterTimeoutError) as caught:
         poll(get_thing, on_error("Never"), max_wait=60)
+    assert (caught.value.waiter, caught.value.label) == ("Poll", "get_thing")
 
 
 # --- methods of clients ---
@@ -260,17 +262,17 @@ def never():
 @pytest.mark.parametrize(
     ("call", "waiter", "options", "kind", "says"),
     [
-        (5, ANY_RESPONSE, {}, TypeError, "call must be callable, not int"),
-        (None, ANY_RESPONSE, {}, TypeError, "call must be callable"),
-        (never, 5, {}, TypeError, "waiter must be a definition or a mapping, not int"),
-        (never, "BucketExists", {}, TypeError, "waiter must be a definition or a mapping"),
-        (never, [ANY_RESPONSE], {}, TypeError, "waiter must be a definition or a mapping"),
-        (never, {}, {}, WaiterDefinitionError, "poll: waiter Poll: acceptors must be"),
-        (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input must be a mapping, not list"),
-        (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, r"unexpected Bucket: .* input="),
-        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "did you mean 'min_delay'"),
-        (never, ANY_RESPONSE, {"max_wait": math.nan}, ValueError, "max_wait must be finite"),
-        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "needs max_wait"),
+        (5, ANY_RESPONSE, {}, TypeError, "call"),
+        (None, ANY_RESPONSE, {}, TypeError, "call"),
+        (never, 5, {}, TypeError, "waiter"),
+        (never, "BucketExists", {}, TypeError, "waiter"),
+        (never, [ANY_RESPONSE], {}, TypeError, "waiter"),
+        (never, {}, {}, WaiterDefinitionError, "acceptors"),
+        (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input"),
+        (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, "Bucket.*input"),
+        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "'min_delay'"),
+        (never, ANY_RESPONSE, {"max_wait": math.nan}, ValueError, "max_wait"),
+        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "max_wait"),
         (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
     ],
 )

@@ -136,13 +136,13 @@ def test_files_beyond_the_limit_are_not_read(write):
 def test_an_empty_path_is_no_folder(write, tmp_path, monkeypatch, source):
     write("a.json", smithy("Ready"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(WaiterDefinitionError, match=r'definitions: the path is empty; pass "\."'):
+    with pytest.raises(WaiterDefinitionError, match=r"definitions: .*empty"):
         load_definitions(source)
     assert names(".") == ["Ready"]
 
 
 def test_nul_in_a_path_is_refused():
-    with pytest.raises(WaiterDefinitionError, match=r"^a\\0b\.json: .* NUL character$"):
+    with pytest.raises(WaiterDefinitionError, match="NUL"):
         load_definitions("a\0b.json")
 
 
@@ -160,7 +160,7 @@ def test_loop_of_links_is_refused(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 def test_special_files_are_refused_unread():
     """Reading a pipe or /dev/zero could take forever."""
-    with pytest.raises(WaiterDefinitionError, match=r"null: .*(regular file|cannot be read)"):
+    with pytest.raises(WaiterDefinitionError, match="null"):
         load_definitions("/dev/null")
 
 

@@ -183,7 +183,7 @@ def test_text_that_is_not_read_is_refused(text, problem):
 def test_without_lark_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "lark", None)
     monkeypatch.delitem(sys.modules, "lark.exceptions")
-    with pytest.raises(WaiterDefinitionError, match=r"pip install 'boto-waiters-plus\[idl\]'"):
+    with pytest.raises(WaiterDefinitionError, match=r"\[idl\]"):
         parse_idl(BUCKET, source="x.smithy")
 
 

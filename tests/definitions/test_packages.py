@@ -149,9 +149,9 @@ def test_a_broken_package_is_passed_over(installed, team, broken, kinesis, caplo
 def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broken, kinesis):
     installed(broken)
     for _ in range(2):
-        with pytest.raises(bwp.WaiterDefinitionError, match="entry point 'c' of broken: bad_code"):
+        with pytest.raises(bwp.WaiterDefinitionError, match="bad_code"):
             bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
-    with pytest.raises(AttributeError, match="entry point 'c' of broken: bad_code"):
+    with pytest.raises(AttributeError, match="bad_code"):
         _ = kinesis.wait_until_not_there
     assert not hasattr(kinesis, "wait_until_not_there")
 
@@ -190,10 +190,10 @@ def test_a_package_that_blocks_holds_only_lookups(
 @pytest.mark.parametrize(
     ("files", "entry_point", "words"),
     [
-        ({"bad_a.py": "x = 1"}, "bad_a", "a module without a folder of files; name one of its"),
-        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y cannot be loaded: AttributeError"),
-        ({"bad_c.py": "x = 1"}, "bad_c:x", "definitions must be a path or a dict, not int"),
-        ({}, "bad_d", "bad_d cannot be loaded: ModuleNotFoundError: No module named 'bad_d'"),
+        ({"bad_a.py": "x = 1"}, "bad_a", "bad_a.*folder"),
+        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y.*AttributeError"),
+        ({"bad_c.py": "x = 1"}, "bad_c:x", " int$"),
+        ({}, "bad_d", "bad_d.*ModuleNotFoundError"),
     ],
     ids=["module", "member", "number", "nothing"],
 )

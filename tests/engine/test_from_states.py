@@ -103,39 +103,35 @@ def test_errors_and_delays_are_those_given():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "words"),
     [
-        ({"success": "DONE"}, "success must be a list of strings; write \\['DONE'\\]"),
-        ({"success": [True]}, "success\\[0\\] must be a string, not bool"),
-        ({"success": 1}, "success must be a list of strings, not int"),
-        ({"success": []}, "success and success_on_error are empty"),
-        ({"failure": ["DONE"]}, "'DONE' cannot be both a success and another state"),
-        (
-            {"success_on_error": ["E"], "retry_on_error": ["E"]},
-            "'E' cannot be both a success and another state",
-        ),
-        ({"retry_on_error": [""]}, "retry_on_error\\[0\\] is empty"),
-        ({"path": "Job."}, "path 'Job.' is not a JMESPath expression"),
-        ({"path": None}, "path must be a string"),
-        ({"failure": ["F"], "reason": "Job."}, "reason 'Job.' is not a JMESPath expression"),
-        ({"failure": ["F"], "reason": ""}, "reason is empty"),
-        ({"reason": "Job.Why"}, "reason is for states in failure, which is empty"),
-        ({"name": "jobDone"}, "name: a waiter name is UpperCamelCase"),
-        ({"operation": ""}, "operation is empty"),
-        ({"many": "some"}, "many must be 'all' or 'any', not 'some'"),
-        ({"min_delay": 0}, "min_delay must be greater than 0"),
-        ({"max_delay": 1}, "min_delay \\(2\\) is more than max_delay \\(1\\)"),
-        ({"name": 1}, "name must be a string, not int"),
-        ({"failure": "F"}, "failure must be a list of strings"),
-        ({"failure": [1]}, "failure\\[0\\] must be a string, not int"),
-        ({"success_on_error": 1}, "success_on_error must be a list of strings, not int"),
-        ({"min_delay": "1"}, "min_delay must be seconds or a timedelta, not str"),
-        ({"max_delay": "1"}, "max_delay must be seconds or a timedelta, not str"),
+        (ValueError, {"success": []}, "success and success_on_error"),
+        (ValueError, {"failure": ["DONE"]}, "'DONE'"),
+        (ValueError, {"success_on_error": ["E"], "retry_on_error": ["E"]}, "'E'"),
+        (ValueError, {"retry_on_error": [""]}, r"retry_on_error\[0\]"),
+        (ValueError, {"path": "Job."}, "path 'Job.'"),
+        (ValueError, {"failure": ["F"], "reason": "Job."}, "reason 'Job.'"),
+        (ValueError, {"failure": ["F"], "reason": ""}, "reason is empty"),
+        (ValueError, {"reason": "Job.Why"}, "reason .*failure"),
+        (ValueError, {"name": "jobDone"}, "name"),
+        (ValueError, {"operation": ""}, "operation"),
+        (ValueError, {"many": "some"}, "many"),
+        (ValueError, {"min_delay": 0}, "min_delay"),
+        (ValueError, {"max_delay": 1}, r"min_delay \(2\) .*max_delay \(1\)"),
+        (TypeError, {"success": "DONE"}, r"success .*\['DONE'\]"),
+        (TypeError, {"success": [True]}, r"success\[0\]"),
+        (TypeError, {"success": 1}, "success"),
+        (TypeError, {"path": None}, "path"),
+        (TypeError, {"name": 1}, "name"),
+        (TypeError, {"failure": "F"}, "failure"),
+        (TypeError, {"failure": [1]}, r"failure\[0\]"),
+        (TypeError, {"success_on_error": 1}, "success_on_error"),
+        (TypeError, {"min_delay": "1"}, "min_delay"),
+        (TypeError, {"max_delay": "1"}, "max_delay"),
     ],
 )
-def test_bad_argument_is_named(options, message):
-    is_type = " must be a " in message or "timedelta" in message
-    with pytest.raises(TypeError if is_type else ValueError, match=message):
+def test_bad_argument_is_named(kind, options, words):
+    with pytest.raises(kind, match=words):
         made(**options)
 
 

@@ -127,8 +127,5 @@ WRONG = {
     ],
 )
 def test_invalid_state_is_refused(text):
-    with pytest.raises(
-        ValueError,
-        match=r"^not the state|^state of definition .+, not of 'abc'$|^Expecting|valid Phase$",
-    ):
+    with pytest.raises(ValueError):
         Machine.from_json(text, STATES, POLICY, digest="abc")

@@ -65,7 +65,7 @@ def test_clients_that_exist_are_stock_after_uninstall(kinesis):
     bwp.uninstall()
     assert not waits(client)
     assert [name for name in dir(client) if name.startswith("wait_until")] == []
-    with pytest.raises(AttributeError, match=r"has no attribute 'wait_until_stream_exists'$"):
+    with pytest.raises(AttributeError, match="wait_until_stream_exists"):
         client.wait_until_stream_exists  # noqa: B018 - the access is the test
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
     assert waiter.wait(StreamName="s") is None
@@ -130,7 +130,7 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     client = kinesis()
     assert client.wait_until_stream_exists(StreamName="s", max_wait=60).attempts == 1
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
-    with pytest.raises(ValueError, match="Waiter does not exist"):
+    with pytest.raises(ValueError, match="stream_of_mine"):
         client.get_waiter("stream_of_mine")
     # Until the next `install`, or after `uninstall` for what is enabled.
     for change in (bwp.install, bwp.uninstall):
@@ -197,7 +197,7 @@ def test_a_taken_method_name_is_refused_for_its_service(service, definition):
     session.events.register_first(f"creating-client-class.{service}", add)
     bwp.install(definitions=definition("Mine"))
     if service == "kinesis":
-        with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
+        with pytest.raises(bwp.WaiterDefinitionError, match="wait_until_mine"):
             session.client(service)
     else:
         assert session.client(service).wait_until_mine == "taken"

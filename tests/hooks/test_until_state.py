@@ -54,7 +54,7 @@ def test_tasks_and_many_waits_take_it(dynamodb, virtual_time):
         ("DescribeTable", {"max_wait": 60}, ValueError, "until_state"),
         ("DescribeTable", {"max_wait": 60, "state_path": "Table"}, TypeError, "until_state"),
         (7, ACTIVE, TypeError, "until_state"),
-        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "did you mean 'ACTIVE'"),
+        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "'ACTIVE'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error, names):
@@ -64,5 +64,5 @@ def test_what_does_not_go_together_is_refused(dynamodb, waiter, keywords, error,
 
 def test_a_method_of_a_client_does_not_take_it():
     client = bwp.enable(boto3.client("dynamodb"))
-    with pytest.raises(TypeError, match="unknown option 'until_state'"):
+    with pytest.raises(TypeError, match="until_state"):
         client.wait_until_table_exists(TableName="orders", until_state="ACTIVE", max_wait=60)

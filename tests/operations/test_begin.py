@@ -233,7 +233,7 @@ def test_a_refusal_is_raised_as_boto3_raises_it(stale):
 def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, parameters, reason):
     row = named(part)
     service = stale({**row, "parameters": {**row["parameters"], **parameters}})
-    with pytest.raises(ValueError, match=f"has nothing to wait for: .*{reason}"):
+    with pytest.raises(ValueError, match=reason):
         begin(service)
     assert service.operations == []
 
@@ -244,11 +244,11 @@ def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, pa
         ({"propagation_wait": -1}, ValueError, "propagation_wait"),
         ({"success_for": 3600}, ValueError, "success_for"),
         ({"initial_delay": 3600}, ValueError, "initial_delay"),
-        ({"then_wait": "JobRunSuceeded"}, ValueError, "did you mean 'JobRunSucceeded'"),
-        ({"then_wait": 5}, TypeError, "then_wait must be the name of an effect, or a pair"),
-        ({"then_wait": ("JobRunSucceeded", 5)}, TypeError, "a function of the response"),
-        ({"then_wait": ("JobRunSucceeded",)}, TypeError, "a function of the response"),
-        ({"then_wait": (5, len)}, TypeError, "a function of the response"),
+        ({"then_wait": "JobRunSuceeded"}, ValueError, "'JobRunSucceeded'"),
+        ({"then_wait": 5}, TypeError, "then_wait"),
+        ({"then_wait": ("JobRunSucceeded", 5)}, TypeError, "function"),
+        ({"then_wait": ("JobRunSucceeded",)}, TypeError, "function"),
+        ({"then_wait": (5, len)}, TypeError, "function"),
         ({"timeout": 5}, TypeError, "max_wait"),
         ({"min_delay": -1}, ValueError, "min_delay"),
         ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
@@ -280,12 +280,12 @@ def test_an_operation_without_an_effect_names_waiters_of_the_resource(stale):
     client = stale(named("dynamodb: throughput")).client
     dax = stale({**named("dynamodb: throughput"), "service": "dax"}).client
     assert bwp.effect_of(dax.update_cluster) is None
-    with pytest.raises(ValueError, match="of the same resource: ClusterAvailable, ClusterDeleted"):
+    with pytest.raises(ValueError, match="ClusterAvailable, ClusterDeleted"):
         bwp.begin(dax.update_cluster, max_wait=9, ClusterName="c")
-    with pytest.raises(ValueError, match="put_item has nothing to wait for: the change is compl"):
+    with pytest.raises(ValueError, match="put_item"):
         bwp.begin(client.put_item, max_wait=9, TableName="t")
     for refuses in (bwp.effect_of, lambda method: bwp.begin(method, max_wait=9)):
-        with pytest.raises(TypeError, match="a method of a client"):
+        with pytest.raises(TypeError, match="method"):
             refuses(print)
 
 
@@ -338,7 +338,7 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
     with bwp.deadline(MAX_WAIT / 2):
         operation = begin(service, initial_delay=MAX_WAIT * 0.75)
     assert operation.result(60).basis == "identity"
-    with pytest.raises(ValueError, match=r"initial_delay .* less than"):
+    with pytest.raises(ValueError, match="initial_delay"):
         begin(service, initial_delay=MAX_WAIT)
 
 
@@ -348,9 +348,9 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
 ])  # fmt: skip
 def test_other_names_of_options_are_answered(job, name, right):
     service = job()
-    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+    with pytest.raises(TypeError, match=f"{right}.*{name}"):
         begin(service, **{name: 5})
-    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+    with pytest.raises(TypeError, match=f"{right}.*{name}"):
         asyncio.run(bwp.begin_async(service.client.start_job_run, JobName="j", **{name: 5}))
     assert service.operations == []
 
@@ -441,7 +441,8 @@ def test_changes_are_awaited_together(stale):
 
 def test_an_operation_goes_on_after_the_batch(stale):
     operation = begin(stale(named("glue: a job run")))
-    with pytest.raises(bwp.WaitersError, match="timed out"):
+    with pytest.raises(bwp.WaitersError) as caught:
         bwp.wait_all([operation], max_wait=1)
+    assert isinstance(caught.value.errors[0], bwp.WaiterTimeoutError)
     assert not operation.done()
     assert bwp.wait_all([operation]) == [operation.result(60)]

@@ -226,7 +226,7 @@ def test_a_slow_callback_delays_no_wait(stream, active):
 @pytest.mark.parametrize(
     ("waiter", "keywords", "error", "words"),
     [
-        ("stream_exist", {}, ValueError, "did you mean 'stream_exists'"),
+        ("stream_exist", {}, ValueError, "'stream_exists'"),
         ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
         ("stream_exists", {"max_wait": math.nan}, ValueError, "max_wait"),
         ("stream_exists", {"timeout": 3}, TypeError, "max_wait"),

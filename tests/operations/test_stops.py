@@ -120,7 +120,7 @@ def test_nothing_is_stopped_unasked(service):
 
 def test_the_call_took_all_of_max_wait(service):
     made = service(takes=61)
-    with pytest.raises(bwp.WaiterTimeoutError, match="BatchStopJobRun was called") as caught:
+    with pytest.raises(bwp.WaiterTimeoutError, match="BatchStopJobRun") as caught:
         begin(made, stop_on_timeout=True)
     assert caught.value.stop.state == "made"
     assert caught.value.call.response["JobRunId"] == "jr"
@@ -147,7 +147,7 @@ def test_a_refusal_inside_an_answer_is_raised(service):
     made = service()
     made.stopping = REFUSED
     operation = begin(made)
-    with pytest.raises(botocore.exceptions.ClientError, match=r"\(Late\).*it ended") as caught:
+    with pytest.raises(botocore.exceptions.ClientError, match=r"Late.*ended") as caught:
         operation.stop()
     assert caught.value.operation_name == "BatchStopJobRun"
     operation.cancel()
@@ -405,7 +405,7 @@ def test_a_task_that_ends_in_its_call_stops(service, stop_on_cancel):
 @pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
 def test_what_nothing_stops_is_refused_before_the_call(service, option):
     made = service("acm")
-    with pytest.raises(ValueError, match=f"{option}: nothing stops"):
+    with pytest.raises(ValueError, match=option):
         begin(made, **{option: True})
     with pytest.raises(TypeError, match=option):
         begin(made, **{option: "yes"})

@@ -183,14 +183,14 @@ def test_definitions_and_states_travel(store, stream, definition, creating, acti
     work(store, stream(creating, creating, active))
     assert by_definition.result(10).waiter == "StreamIsMine"
     assert by_state.result(10).observed == "ACTIVE"
-    with pytest.raises(ValueError, match="may modify resources"):
+    with pytest.raises(ValueError, match="DeleteStream"):
         start(store, stream(), waiter="DeleteStream", until_state="ACTIVE")
 
 
 def test_sensitive_parameters_are_refused(store):
     s3 = boto3.client("s3")
     key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
-    with pytest.raises(ValueError, match="SSECustomerKey is sensitive") as caught:
+    with pytest.raises(ValueError, match="SSECustomerKey") as caught:
         store.start(s3, "object_exists", max_wait=60, Bucket="b", Key="k", **key)
     assert "hidden-word" not in str(caught.value)
     assert not store.list().operations
@@ -316,7 +316,7 @@ def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
     operation = start(store, client, max_attempts=2)
     work(store, client)
     assert isinstance(operation.exception(10), bwp.WaiterAttemptsError)
-    with pytest.raises(ValueError, match="give max_attempts"):
+    with pytest.raises(ValueError, match="max_attempts"):
         store.resume(operation.path, max_wait=60)
     resumed = store.resume(operation.path, max_wait=60, max_attempts=2)
     assert not resumed.done()

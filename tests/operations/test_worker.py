@@ -315,7 +315,7 @@ def test_a_wait_that_nothing_drives_ends_past_its_max_wait(
         # It ends, and nothing notices that.
         die_with_all(store, lease)
     running_clock.now += 70
-    with pytest.raises(bwp.WaiterTimeoutError, match=r"after 60 s.*no worker could drive it"):
+    with pytest.raises(bwp.WaiterTimeoutError, match="no worker"):
         operation.result(60)
     assert store.get_json(operation.path)["error"]["code"] == "timed_out"
     # The lease of the other lives: it is left to its worker.

@@ -365,7 +365,7 @@ def test_credentials_in_an_endpoint_url_are_not_shown(answers, kind):
 )
 def test_a_condition_tells_what_is_behind_an_error(virtual_time, error, words):
     call = mock.Mock(side_effect=error)
-    with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {words}") as caught:
+    with pytest.raises(bwp.WaiterTimeoutError, match=words) as caught:
         conditions.wait_for(call, max_wait=1, retry_on=type(error))
     assert "secret" not in str(caught.value)
 
@@ -413,7 +413,7 @@ def test_an_unreadable_error_of_a_server_ends_no_waiter_object(answers, virtual_
         return AWSResponse("x", status, {}, SimpleNamespace(stream=lambda **_: iter([body])))
 
     client.meta.events.register("before-send", send)
-    with pytest.raises(WaiterError, match="Max attempts"):
+    with pytest.raises(bwp.WaiterAttemptsError):
         client.get_waiter("instance_running").wait(WaiterConfig={"MaxAttempts": 2})
     assert bodies == []
 

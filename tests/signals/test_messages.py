@@ -90,8 +90,8 @@ def test_an_impossible_evaluation_is_logged_once(matching, caplog):
         ("!" * 100_000 + "a", ValueError, "match"),
         ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
         ("a[1:2] || (b && nope(@))", ValueError, "'nope'"),
-        (b"detail", TypeError, "match must be .* not bytes"),
-        (7, TypeError, "match must be .* not int"),
+        (b"detail", TypeError, "match"),
+        (7, TypeError, "match"),
     ],
 )
 def test_a_bad_expression_is_refused(matching, expression, error, says):
