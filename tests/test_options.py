@@ -166,18 +166,12 @@ def test_what_are_no_defaults_is_refused():
             install(defaults=value)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"max_wait": 5}, "max_wait"),
-        ({"timeout": 5}, "timeout.* max_wait"),
-        ({"on_timeout": "last"}, "on_timeout.* max_wait"),
-        ({"pre_wait": 5}, "initial_delay"),
-        ({"initialDelay": 5}, "initial_delay"),
-        ({"maxAttempts": 5}, "max_attempts"),
-        ({"min_dealy": 5}, "'min_delay'"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"max_wait": 5}, "max_wait"), ({"timeout": 5}, "timeout.* max_wait"),
+    ({"on_timeout": "last"}, "on_timeout.* max_wait"), ({"pre_wait": 5}, "initial_delay"),
+    ({"initialDelay": 5}, "initial_delay"), ({"maxAttempts": 5}, "max_attempts"),
+    ({"min_dealy": 5}, "'min_delay'"),
+])  # fmt: skip
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)

@@ -615,22 +615,15 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
         Wait("none", "bucket_exists", {}, max_wait=1)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "error", "text"),
-    [
-        ({"max_wait": math.inf}, ValueError, "max_wait"),
-        ({"threads": 0}, ValueError, "threads"),
-        ({"threads": 2.5}, TypeError, "threads"),
-        ({"threads": True}, TypeError, "threads"),
-        ({"progress": "yes"}, TypeError, "progress"),
-        ({"cancel_event": object}, TypeError, "cancel_event"),
-        ({"coalesce": None}, TypeError, "coalesce"),
-        ({"screen": "no"}, TypeError, "screen"),
-        ({"thread": 2}, TypeError, "'threads'"),
-        ({"min_delay": 2}, TypeError, "min_delay"),
-        ({"delay": 2}, TypeError, "min_delay and max_delay"),
-    ],
-)
+@pytest.mark.parametrize(("keywords", "error", "text"), [
+    ({"max_wait": math.inf}, ValueError, "max_wait"), ({"threads": 0}, ValueError, "threads"),
+    ({"threads": 2.5}, TypeError, "threads"), ({"threads": True}, TypeError, "threads"),
+    ({"progress": "yes"}, TypeError, "progress"),
+    ({"cancel_event": object}, TypeError, "cancel_event"),
+    ({"coalesce": None}, TypeError, "coalesce"), ({"screen": "no"}, TypeError, "screen"),
+    ({"thread": 2}, TypeError, "'threads'"), ({"min_delay": 2}, TypeError, "min_delay"),
+    ({"delay": 2}, TypeError, "min_delay and max_delay"),
+])  # fmt: skip
 def test_bad_arguments_are_refused_before_any_request(
     results_of, exists, s3, keywords, error, text
 ):

@@ -10,16 +10,11 @@ def are_read_differently(events):
     return any(each.id.startswith("WaiterPathReadDifferently") for each in events)
 
 
-@pytest.mark.parametrize(
-    ("expression", "grammar"),
-    [
-        ("a.*.b.c", "values(a)[*].b.c"),
-        ("a.*.b[0].c", "values(a)[*].b[0].c"),
-        ("a.*.b[?c]", "values(a)[*].b[?c]"),
-        ("a.*.b.*.c.d", "values(a)[*].b.* | [].c.d"),
-        ("values(a)[*].{b: b}.b", "values(a)[*].{b: b} | [*].b"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "grammar"), [
+    ("a.*.b.c", "values(a)[*].b.c"), ("a.*.b[0].c", "values(a)[*].b[0].c"),
+    ("a.*.b[?c]", "values(a)[*].b[?c]"), ("a.*.b.*.c.d", "values(a)[*].b.* | [].c.d"),
+    ("values(a)[*].{b: b}.b", "values(a)[*].{b: b} | [*].b"),
+])  # fmt: skip
 def test_expression_that_jmespath_groups_differently_is_marked(path_events, expression, grammar):
     document = {"a": {"x": {"b": {"c": {"d": 1}}}, "y": {"b": [{"c": 2}]}}}
     assert are_read_differently(path_events(expression))

@@ -53,25 +53,17 @@ def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("sched", {"schedule", "scheduler"}),
-        ("sca", {"scan"}),
-        ("hist", {"history"}),
-        ("s3 bucket-e", {"bucket-exists"}),
-        ("show st", {"stepfunctions", "storagegateway"}),
-        ("show sts", set()),
-        ("s3 bucket-exists --bu", {"--bucket"}),
-        ("s3 get-bucket-versi", {"get-bucket-versioning"}),
-        ("s3 put-bucket-versi", set()),
-        ("s3 get-bucket-versioning --until E", {"Enabled"}),
-        ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
-        ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
-        ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {"tasks\\[\\].lastStatus"}),
-        ("nothing bucket", set()),
-    ],
-)
+@pytest.mark.parametrize(("line", "words"), [
+    ("sched", {"schedule", "scheduler"}), ("sca", {"scan"}), ("hist", {"history"}),
+    ("s3 bucket-e", {"bucket-exists"}), ("show st", {"stepfunctions", "storagegateway"}),
+    ("show sts", set()), ("s3 bucket-exists --bu", {"--bucket"}),
+    ("s3 get-bucket-versi", {"get-bucket-versioning"}), ("s3 put-bucket-versi", set()),
+    ("s3 get-bucket-versioning --until E", {"Enabled"}),
+    ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
+    ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
+    ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {"tasks\\[\\].lastStatus"}),
+    ("nothing bucket", set()),
+])  # fmt: skip
 def test_words_are_completed(line, words, monkeypatch, capsys):
     argcomplete = pytest.importorskip("argcomplete")
     # In a shell's process it ends the process, and has file descriptors.

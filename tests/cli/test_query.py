@@ -22,23 +22,15 @@ def _aws():
         yield
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("observed", "ACTIVE\n"),
-        ("[outcome, parameters.TableName]", "succeeded\torders\n"),
-        ("response.Table.[TableName, KeySchema]", "orders\nid\tHASH\n"),
-        ("nothing", "None\n"),
-        ("response.Table.KeySchema[?KeyType==`HASH`].AttributeName", "id\n"),
-        ("`true`", "True\n"),
-        ('`["a", 1, null]`', "a\t1\tNone\n"),
-        ('`[["a", 1], ["b", 2]]`', "a\t1\nb\t2\n"),
-        ('`{"b": 1, "a": 2}`', "2\t1\n"),
-        ('`{"z": 1, "in": {"k": "v"}}`', "1\nIN\tv\n"),
-        ('`{"ids": ["i-1", "i-2"]}`', "IDS\ti-1\nIDS\ti-2\n"),
-        ('`{"tags": [{"k": "a", "v": 1}, {"k": "b"}]}`', "TAGS\ta\t1\nTAGS\tb\n"),
-    ],
-)
+@pytest.mark.parametrize(("query", "expected"), [
+    ("observed", "ACTIVE\n"), ("[outcome, parameters.TableName]", "succeeded\torders\n"),
+    ("response.Table.[TableName, KeySchema]", "orders\nid\tHASH\n"), ("nothing", "None\n"),
+    ("response.Table.KeySchema[?KeyType==`HASH`].AttributeName", "id\n"), ("`true`", "True\n"),
+    ('`["a", 1, null]`', "a\t1\tNone\n"), ('`[["a", 1], ["b", 2]]`', "a\t1\nb\t2\n"),
+    ('`{"b": 1, "a": 2}`', "2\t1\n"), ('`{"z": 1, "in": {"k": "v"}}`', "1\nIN\tv\n"),
+    ('`{"ids": ["i-1", "i-2"]}`', "IDS\ti-1\nIDS\ti-2\n"),
+    ('`{"tags": [{"k": "a", "v": 1}, {"k": "b"}]}`', "TAGS\ta\t1\nTAGS\tb\n"),
+])  # fmt: skip
 def test_query_prints_a_part_of_the_outcome(query, expected, command):
     assert command(f"{TABLE} orders --query", query) == (0, expected, "")
 

@@ -64,17 +64,12 @@ def test_modules_beside_the_script_are_found(run, tmp_path):
     assert run("import module_beside")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("script", "code"),
-    [
-        ("wait_until(s3, 'bucket_exists', Bucket='my-bucket', max_wait=9)", 0),
-        ("wait_until(s3, 'bucket_exists', Bucket='none', max_wait=9)", 124),
-        ("s3.get_waiter('bucket_exists').wait(Bucket='none')", 124),
-        ("s3.head_bucket(Bucket='none')", 254),
-        ("s3.head_bucket()", 2),
-        ("import sys; sys.exit(7)", 7),
-    ],
-)
+@pytest.mark.parametrize(("script", "code"), [
+    ("wait_until(s3, 'bucket_exists', Bucket='my-bucket', max_wait=9)", 0),
+    ("wait_until(s3, 'bucket_exists', Bucket='none', max_wait=9)", 124),
+    ("s3.get_waiter('bucket_exists').wait(Bucket='none')", 124),
+    ("s3.head_bucket(Bucket='none')", 254), ("s3.head_bucket()", 2), ("import sys; sys.exit(7)", 7),
+])  # fmt: skip
 def test_script_exits_with_the_code_of_its_error(script, code, run):
     with mock_aws():
         boto3.client("s3").create_bucket(Bucket="my-bucket")

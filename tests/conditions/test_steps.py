@@ -76,18 +76,12 @@ def test_a_thread_can_use_the_steps(virtual_time):
     assert raised == [10]
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"max_wait": math.nan}, ValueError),
-        ({"max_wait": "5"}, TypeError),
-        ({"max_wait": 5, "interval": -1}, ValueError),
-        ({"max_wait": 5, "intervall": 1}, TypeError),
-        ({"max_wait": 5, "polling": False}, TypeError),
-        ({"max_wait": 5, "else_": "last"}, TypeError),
-        ({"max_wait": 5, "on_timeout": "last"}, TypeError),
-    ],
-)
+@pytest.mark.parametrize(("options", "error"), [
+    ({"max_wait": math.nan}, ValueError), ({"max_wait": "5"}, TypeError),
+    ({"max_wait": 5, "interval": -1}, ValueError), ({"max_wait": 5, "intervall": 1}, TypeError),
+    ({"max_wait": 5, "polling": False}, TypeError), ({"max_wait": 5, "else_": "last"}, TypeError),
+    ({"max_wait": 5, "on_timeout": "last"}, TypeError),
+])  # fmt: skip
 def test_bad_options_are_refused_before_any_step(virtual_time, options, error):
     with pytest.raises(error):
         steps(**options)

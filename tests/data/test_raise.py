@@ -24,46 +24,31 @@ def operation(name):
     return botocore.session.get_session().get_service_model(service).operation_model(name)
 
 
-@pytest.mark.parametrize(
-    ("waiter", "value", "known", "verdict"),
-    [
-        ("JobSucceeded", "RUN_FAILED", {}, "failure"),
-        ("JobSucceeded", "SYNC_FAILED", {"DEPLOY_FAILED": "retry"}, None),
-        ("JobSucceeded", "PENDING_CODE", {}, "retry"),
-        ("JobSucceeded", "DELETING", {}, "failure"),
-        ("JobSucceeded", "DELETING", {"DELETED": "retry"}, None),
-        ("JobSucceeded", "PAUSED", {}, None),
-        ("JobSucceeded", "PAUSING", {}, None),
-        ("JobSucceeded", "PAUSING", {"STOPPING": "retry"}, "retry"),
-        ("JobSucceeded", "FAILED_CLEANUP_IN_PROGRESS", {}, None),
-        ("JobSucceeded", "PARTIALLY_SUCCEEDED", {}, None),
-        ("JobSucceeded", "DISABLE_FAILED", {}, None),
-        ("JobUpdated", "CREATE_FAILED", {}, None),
-        ("JobSucceeded", "DONE", {}, None),
-        ("TaskInProgress", "IN_PROGRESS", {}, None),
-        ("JobDeleted", "DELETE_FAILED", {}, "failure"),
-        ("JobDeleted", "CREATE_FAILED", {}, "retry"),
-        ("JobDeleted", "STANDBY", {}, "retry"),
-        ("JobDeleted", "DELETE_COMPLETE", {}, None),
-        ("JobDeleted", "FAILED", {}, None),
-    ],
-)
+@pytest.mark.parametrize(("waiter", "value", "known", "verdict"), [
+    ("JobSucceeded", "RUN_FAILED", {}, "failure"),
+    ("JobSucceeded", "SYNC_FAILED", {"DEPLOY_FAILED": "retry"}, None),
+    ("JobSucceeded", "PENDING_CODE", {}, "retry"), ("JobSucceeded", "DELETING", {}, "failure"),
+    ("JobSucceeded", "DELETING", {"DELETED": "retry"}, None), ("JobSucceeded", "PAUSED", {}, None),
+    ("JobSucceeded", "PAUSING", {}, None),
+    ("JobSucceeded", "PAUSING", {"STOPPING": "retry"}, "retry"),
+    ("JobSucceeded", "FAILED_CLEANUP_IN_PROGRESS", {}, None),
+    ("JobSucceeded", "PARTIALLY_SUCCEEDED", {}, None), ("JobSucceeded", "DISABLE_FAILED", {}, None),
+    ("JobUpdated", "CREATE_FAILED", {}, None), ("JobSucceeded", "DONE", {}, None),
+    ("TaskInProgress", "IN_PROGRESS", {}, None), ("JobDeleted", "DELETE_FAILED", {}, "failure"),
+    ("JobDeleted", "CREATE_FAILED", {}, "retry"), ("JobDeleted", "STANDBY", {}, "retry"),
+    ("JobDeleted", "DELETE_COMPLETE", {}, None), ("JobDeleted", "FAILED", {}, None),
+])  # fmt: skip
 def test_a_new_state_is_what_its_words_and_siblings_say(waiter, value, known, verdict):
     answer = raise_rules.verdict_on(waiter, value, JOB | known)
     assert (answer and answer.text) == verdict
 
 
-@pytest.mark.parametrize(
-    ("text", "is_allowed"),
-    [
-        ("Describes a replicator.", True),
-        ("Use DescribeReplicator to retrieve a replicator.", True),
-        ("Describes a replicator. Each call is billed.", False),
-        ("Describes a replicator, with a presigned URL.", False),
-        ("Describes a replicator, and starts it.", False),
-        ("Prepares a replicator.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "is_allowed"), [
+    ("Describes a replicator.", True), ("Use DescribeReplicator to retrieve a replicator.", True),
+    ("Describes a replicator. Each call is billed.", False),
+    ("Describes a replicator, with a presigned URL.", False),
+    ("Describes a replicator, and starts it.", False), ("Prepares a replicator.", False),
+])  # fmt: skip
 def test_a_read_may_be_polled_if_nothing_alarms(text, is_allowed):
     read = operation("kafka.DescribeReplicator")
     assert raise_rules.may_be_polled(read, text) is is_allowed

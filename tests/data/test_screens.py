@@ -97,17 +97,12 @@ def test_request_and_answer_are_those_of_the_sibling(shape_id):
     assert member is None or screen.page_size <= member.metadata.get("max", screen.page_size)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"executionArn": ""},
-        {"executionArn": 7},
-        {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
-        {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
-        {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
-    ],
-)
+@pytest.mark.parametrize("parameters", [
+    {}, {"executionArn": ""}, {"executionArn": 7},
+    {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
+    {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
+    {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
+])  # fmt: skip
 def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
     assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
 

@@ -219,20 +219,14 @@ def model(namespace):
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "service"),
-    [
-        ("s3/2006-03-01/waiters-2.json", WAITERS_2, "s3"),
-        ("s3/2006-03-01/waiters-2.more.json", WAITERS_2, "s3"),
-        ("made-up/2024-01-01/smithy-waiters-1.json", model("com.acme"), "made-up"),
-        ("dynamodb.json", WAITERS_2, "dynamodb"),
-        ("my-own-waiters.json", WAITERS_2, None),
-        ("my-own-waiters.json", model("com.acme"), None),
-        ("s3.json", model("com.acme"), "s3"),
-        ("s3.json", model("com.amazonaws.ec2"), "ec2"),
-        ("any.json", model("com.amazonaws.ec2"), "ec2"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "service"), [
+    ("s3/2006-03-01/waiters-2.json", WAITERS_2, "s3"),
+    ("s3/2006-03-01/waiters-2.more.json", WAITERS_2, "s3"),
+    ("made-up/2024-01-01/smithy-waiters-1.json", model("com.acme"), "made-up"),
+    ("dynamodb.json", WAITERS_2, "dynamodb"), ("my-own-waiters.json", WAITERS_2, None),
+    ("my-own-waiters.json", model("com.acme"), None), ("s3.json", model("com.acme"), "s3"),
+    ("s3.json", model("com.amazonaws.ec2"), "ec2"), ("any.json", model("com.amazonaws.ec2"), "ec2"),
+])  # fmt: skip
 def test_namespace_or_path_name_the_service(write, name, content, service):
     [definition] = load_definitions(write(name, content))
     assert definition.service == service

@@ -27,6 +27,17 @@ def test_max_wait(wait, max_wait):
     assert wait.requests == []
 
 
+OTHER_NAMES = {
+    "max_wait": "timeout WaiterConfig",
+    "max_delay": "maxdelay",
+    "retry_transient": "RetryTransient",
+    "min_delay and max_delay": "Delay poll_interval interval frequency",
+    "max_attempts": "MaxAttempts",
+    "max_wait, and raises WaiterTimeoutError": "on_timeout",
+    "initial_delay": "pre_wait",
+}
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [
@@ -36,27 +47,13 @@ def test_max_wait(wait, max_wait):
         ({"max_atempts": 3}, TypeError, "'max_attempts'"),
         ({"maxwait_": 3}, TypeError, "'max_wait'"),
         ({"some_thing_else": 3}, TypeError, "'some_thing_else'$"),
-        ({"WaiterConfig": {"Delay": 3}}, TypeError, "max_wait"),
         ({"WaiterConfig": None}, TypeError, "max_wait"),
-        ({"maxwait": 3}, TypeError, "takes max_wait \\(seconds\\) instead of maxwait"),
-        ({"maxdelay": 3}, TypeError, "max_delay"),
-        ({"RetryTransient": True}, TypeError, "retry_transient"),
-        ({"timeout": 5}, TypeError, "max_wait"),
-        ({"Delay": 5}, TypeError, "min_delay and max_delay"),
-        ({"MaxAttempts": 5}, TypeError, "max_attempts"),
-        (
-            {"on_timeout": "last"},
-            TypeError,
-            "max_wait.* on_timeout",
+        ({"maxwait": 3}, TypeError, r"takes max_wait \(seconds\) instead of maxwait"),
+        *(
+            ({name: 5}, TypeError, f"takes {right}.* instead of {name}")
+            for right, names in OTHER_NAMES.items()
+            for name in names.split()
         ),
-        (
-            {"poll_interval": 5},
-            TypeError,
-            "min_delay and max_delay",
-        ),
-        ({"interval": 5}, TypeError, "min_delay and max_delay"),
-        ({"frequency": 5}, TypeError, "min_delay and max_delay"),
-        ({"pre_wait": 5}, TypeError, "initial_delay"),
     ],
 )
 def test_options(wait, options, kind, text):

@@ -171,25 +171,16 @@ def test_without_the_token_nothing_is_told(app, started, header):
     assert "Open waits" in web.get("/").text
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"waiter": "stream_exist"}, "did you mean"),
-        ({"max_wait": None}, "max_wait"),
-        ({"max_wait": True}, "max_wait"),
-        ({"max_wait": "1"}, "max_wait"),
-        ({"other": 1}, "unknown member"),
-        ({"options": {"on_attempt": 1}}, "on_attempt"),
-        ({"options": {"profile_name": "x"}}, "profile_name"),
-        ({"parameters": {"make_client": 1}}, "make_client"),
-        ({"definition": {}}, "neither Smithy JSON AST"),
-        ({"exclusive_key": "\x00"}, "exclusive_key"),
-        ({"exclusive_key": "x" * 201}, "exclusive_key"),
-        ({"exclusive_key": "\ud800"}, "exclusive_key"),
-        ({"request_id": "x" * 201}, "request_id"),
-        ({"\ud800": 1}, "unknown member"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ({"waiter": "stream_exist"}, "did you mean"), ({"max_wait": None}, "max_wait"),
+    ({"max_wait": True}, "max_wait"), ({"max_wait": "1"}, "max_wait"),
+    ({"other": 1}, "unknown member"), ({"options": {"on_attempt": 1}}, "on_attempt"),
+    ({"options": {"profile_name": "x"}}, "profile_name"),
+    ({"parameters": {"make_client": 1}}, "make_client"),
+    ({"definition": {}}, "neither Smithy JSON AST"), ({"exclusive_key": "\x00"}, "exclusive_key"),
+    ({"exclusive_key": "x" * 201}, "exclusive_key"), ({"exclusive_key": "\ud800"}, "exclusive_key"),
+    ({"request_id": "x" * 201}, "request_id"), ({"\ud800": 1}, "unknown member"),
+])  # fmt: skip
 def test_wrong_starts_are_refused(web, store, change, words):
     is_problem(post(web, **change), 400, "invalid_argument", words)
     assert not store.list().operations

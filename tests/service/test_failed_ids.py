@@ -83,15 +83,10 @@ def test_a_timeout_names_the_ids_that_have_not_got_there(
     assert words in str(error)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {**reservations(i_0a1="pending"), "NextToken": "more"},
-        reservations(i_9="pending"),
-        {"Error": {"Code": "InvalidInstanceID.NotFound", "Message": "no"}, "ResponseMetadata": {}},
-    ],
-    ids=["more pages", "of another", "error"],
-)
+@pytest.mark.parametrize("answer", [
+    {**reservations(i_0a1="pending"), "NextToken": "more"}, reservations(i_9="pending"),
+    {"Error": {"Code": "InvalidInstanceID.NotFound", "Message": "no"}, "ResponseMetadata": {}},
+], ids=["more pages", "of another", "error"])  # fmt: skip
 def test_what_cannot_be_told_is_left_out(ec2, answers, answer, virtual_time):
     answers(ec2, answer)
     assert failed(by_method, ec2).failed_ids == []

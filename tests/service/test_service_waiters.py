@@ -203,16 +203,11 @@ def test_definition_is_for_its_own_service():
     assert not hasattr(client(given, service="sts"), "wait_until_mine")
 
 
-@pytest.mark.parametrize(
-    ("service", "namespace"),
-    [
-        ("logs", "com.amazonaws.cloudwatchlogs"),
-        ("autoscaling", "com.amazonaws.autoscaling"),
-        ("elbv2", "com.amazonaws.elasticloadbalancingv2"),
-        ("stepfunctions", "com.amazonaws.sfn"),
-        ("cognito-idp", "com.amazonaws.cognitoidentityprovider"),
-    ],
-)
+@pytest.mark.parametrize(("service", "namespace"), [
+    ("logs", "com.amazonaws.cloudwatchlogs"), ("autoscaling", "com.amazonaws.autoscaling"),
+    ("elbv2", "com.amazonaws.elasticloadbalancingv2"), ("stepfunctions", "com.amazonaws.sfn"),
+    ("cognito-idp", "com.amazonaws.cognitoidentityprovider"),
+])  # fmt: skip
 def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)

@@ -81,19 +81,13 @@ def test_an_impossible_evaluation_is_logged_once(matching, caplog):
     assert signal.deliver(RUNNING) is True
 
 
-@pytest.mark.parametrize(
-    ("expression", "error", "says"),
-    [
-        ("detail..state", ValueError, "match"),
-        ("", ValueError, "match"),
-        ("detail.state = 'running'", ValueError, "match"),
-        ("!" * 100_000 + "a", ValueError, "match"),
-        ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
-        ("a[1:2] || (b && nope(@))", ValueError, "'nope'"),
-        (b"detail", TypeError, "match"),
-        (7, TypeError, "match"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "error", "says"), [
+    ("detail..state", ValueError, "match"), ("", ValueError, "match"),
+    ("detail.state = 'running'", ValueError, "match"), ("!" * 100_000 + "a", ValueError, "match"),
+    ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
+    ("a[1:2] || (b && nope(@))", ValueError, "'nope'"), (b"detail", TypeError, "match"),
+    (7, TypeError, "match"),
+])  # fmt: skip
 def test_a_bad_expression_is_refused(matching, expression, error, says):
     with pytest.raises(error, match=says):
         matching(expression)
