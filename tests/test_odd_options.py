@@ -233,10 +233,7 @@ TARGETS = {
     ),
     "deadline": ({"seconds": "bound"}, lambda c, o: bwp.deadline(*o.values())),
     "fixed": ({"every": "seconds"}, lambda c, o: conditions.fixed(*o.values())),
-    "linear": (
-        kinds(seconds_or_0="step", seconds="limit"),
-        lambda c, o: conditions.linear(1, **o),
-    ),
+    "linear": (kinds(seconds_or_0="step", seconds="limit"), lambda c, o: conditions.linear(1, **o)),
     "exponential": (
         kinds(seconds="factor limit", other="jitter random"),
         lambda c, o: conditions.exponential(1, **o),
@@ -253,10 +250,7 @@ TARGETS = {
         kinds(flag="delete", text="match", other="queue client"),
         lambda c, o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
     ),
-    "install": (
-        kinds(flag="get_waiter", other="defaults on_event"),
-        lambda c, o: bwp.install(**o),
-    ),
+    "install": (kinds(flag="get_waiter", other="defaults on_event"), lambda c, o: bwp.install(**o)),
 }
 """What takes options: their kinds, and a call with some of them."""
 

@@ -535,11 +535,7 @@ def ok():
         ({"retry_on": "KeyError"}, TypeError, "exception"),
         ({"retry_on": KeyboardInterrupt}, TypeError, "exception"),
         ({"on_timeout": "return"}, ValueError, "on_timeout"),
-        (
-            {"on_timeout": "last", "else_": repr},
-            TypeError,
-            "else_",
-        ),
+        ({"on_timeout": "last", "else_": repr}, TypeError, "else_"),
         ({"else_": 3}, TypeError, "else_"),
         ({"else_": [retry(1)]}, ValueError, "else_: retry"),
         ({"frequency": 1}, TypeError, "interval"),

@@ -29,9 +29,7 @@ gone = bwp.WaiterDefinition.from_states(
 
 
 def waiters(*names, operation="DescribeStream", expected="ACTIVE"):
-    matcher = {
-        "output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"},
-    }
+    matcher = {"output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"}}
     acceptors = [{"state": "success", "matcher": matcher}]
     body = {"acceptors": acceptors, "tags": ["of-a-package"]}
     traits = {"smithy.waiters#waitable": dict.fromkeys(names, body)}
