@@ -126,11 +126,6 @@ def test_nested_token_is_named_by_its_members(command):
     assert (code, "InvalidationBatch.CallerReference " in err) == (254, True)
 
 
-def test_nested_values_of_a_structure_are_given_as_json(command):
-    code, _, err = command(f"{RUN} --max-wait 9 --instance-market-options SpotOptions=x")
-    assert (code, "--instance-market-options" in err) == (2, True)
-
-
 def test_stored_call_is_resumed(command, called, tmp_path):
     pytest.importorskip("sqlalchemy")
     called(interrupt)

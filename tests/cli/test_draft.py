@@ -48,18 +48,3 @@ def test_given_states_are_no_guesses(draft_of):
     assert (waiter.name, waiter.documentation[:8]) == ("JobOver", "Success:")
     assert (states["success"], states["failure"]) == ({"ENDED"}, {"LOST"})
     assert "[DANGER]" in err  # there is no such path
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("s3 headbucke", "'head-bucket'"),
-        ("s3 head-bucket", "--path and --success"),
-        ("appstream describe-images --path Images[", "--path"),
-        ("appstream describe-images --path Images[].Name", "--success"),
-        ("appstream describe-images --name over", "name"),
-    ],
-)
-def test_wrong_arguments_exit_with_2(words, message, command):
-    code, out, err = command(f"draft {words}")
-    assert (code, out, message in err) == (2, "", True)

@@ -23,11 +23,6 @@ def test_missing_arguments_exit_with_2_and_one_line(words, command):
     assert f"(see `{' '.join(['boto-wait', *words.split()])} --help`)" in err
 
 
-def test_unknown_option_is_answered_with_the_nearest(command):
-    code, out, err = command("list --tags")
-    assert (code, out, "did you mean --tag?" in err) == (2, "", True)
-
-
 def test_stdout_may_lack_characters(monkeypatch):
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stdout)

@@ -72,11 +72,6 @@ def test_query_of_the_wrong_type_is_an_error(command):
     assert "--query" in err
 
 
-def test_background_waits_have_no_outcome_to_query(command):
-    code, _, err = command(f"{TABLE} orders --query outcome --background")
-    assert (code, "--query" in err) == (2, True)
-
-
 def test_sensitive_parameters_are_not_printed(command):
     words = "cognito-idp get-user --until u --state-path Username --max-wait 9 --output json"
     code, out, err = command(words, "--access-token", "s3cret")
@@ -107,11 +102,6 @@ def test_presigned_urls_are_not_printed(command, called):
     called(lambda *_: {"status": {"rid": "u"}, "hits": {"cursor": "https://b/?X-Amz-Signature=s"}})
     words = [SEARCH, "--query", "response.hits.cursor", "--cli-input-json", '{"query": "red"}']
     assert command(*words, "--endpoint-url", "http://localhost")[1] == "***\n"
-
-
-def test_missing_parameter_says_how_it_is_given(command):
-    code, _, err = command(f"{SEARCH} --query outcome")
-    assert (code, "query in --cli-input-json" in err) == (2, True)
 
 
 def test_help_says_which_parameters_go_by_json(command):

@@ -91,8 +91,3 @@ def test_processes_that_a_script_starts_are_extended(tmp_path, method):
     words = [sys.executable, "-m", "boto_waiters_plus.cli", "run", script, method]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "True True True\nFalse\n"
-
-
-def test_missing_script_exits_with_2(command):
-    code, _, err = command("run /nonexistent.py")
-    assert (code, "/nonexistent.py" in err) == (2, True)

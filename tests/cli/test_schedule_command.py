@@ -36,19 +36,6 @@ def test_picture_has_a_stroke_for_each_attempt(tmp_path, command):
     assert strokes[3].count("v") > 100
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("0", "--max-wait"),
-        ("9 --min-delay 3 --max-delay 2", "--min-delay"),
-        ("9 --svg /nonexistent/x", "/nonexistent/x"),
-    ],
-)
-def test_wrong_values_exit_with_2(words, message, command):
-    code, _, err = command(f"{S3} {words}")
-    assert (code, message in err) == (2, True)
-
-
 # --- the history of earlier waits ---------------------------------------------------------------
 
 KEY = HistoryKey("rds", "DBInstanceAvailable", "eu-west-1", "db.m6g", from_call=False)

@@ -85,20 +85,6 @@ def test_attempts_are_shown_for_three_waits(on_search_path, queue_ready, command
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("athna session-idle", "no service 'athna'; did you mean 'athena'"),
-        ("s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'"),
-        ("sts anything", "no sts waiter 'anything'"),
-        ("s3 get-object-acl", "no s3 waiter 'get-object-acl'"),
-    ],
-)
-def test_unknown_name_exits_with_2_and_a_suggestion(words, message, command):
-    code, out, err = command(f"show {words}")
-    assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
-
-
 def test_waiter_as_json(command):
     facts = json.loads(command("show s3 bucket-exists --output json")[1])
     assert (facts["method"], facts["operation"]) == ("wait_until_bucket_exists", "HeadBucket")

@@ -192,12 +192,6 @@ def test_errors_are_retried_for_as_long_as_the_line_says(command):
     assert 30 <= facts["elapsed"] < 60
 
 
-@pytest.mark.parametrize("value", ["AccessDenied", "=60", "AccessDenied=soon"])
-def test_what_is_no_code_with_a_time_is_refused(command, value):
-    code, _, err = command(f"{BUCKET} 9m --retry-errors-for {value}")
-    assert (code, "--retry-errors-for" in err) == (2, True)
-
-
 @pytest.mark.parametrize(("words", "attempts"), [
     ("--retry-transient answered", 1), ("--retry-transient always", 3),
     ("--retry-transient never", 1), ("", 1),

@@ -78,6 +78,57 @@ def test_another_name_of_an_option_is_answered_with_ours(option, right, command)
     assert err == f"boto-wait: unknown option --{option}; did you mean {right}?\n"
 
 
+TABLE = "dynamodb table-exists --max-wait 9 --table-name orders"
+RUN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("show athna session-idle", "no service 'athna'; did you mean 'athena'"),
+        ("show s3 bucket-exist", "no s3 waiter 'bucket-exist'; did you mean 'bucket-exists'"),
+        ("show sts anything", "no sts waiter 'anything'"),
+        ("show s3 get-object-acl", "no s3 waiter 'get-object-acl'"),
+        ("list --tags", "did you mean --tag?"),
+        ("run /nonexistent.py", "/nonexistent.py"),
+        ("draft s3 headbucke", "'head-bucket'"),
+        ("draft s3 head-bucket", "--path and --success"),
+        ("draft appstream describe-images --path Images[", "--path"),
+        ("draft appstream describe-images --path Images[].Name", "--success"),
+        ("schedule s3 bucket-exists --max-wait 0", "--max-wait"),
+        ("schedule s3 bucket-exists --max-wait 9 --min-delay 3 --max-delay 2", "--min-delay"),
+        ("schedule s3 bucket-exists --max-wait 9 --svg /nonexistent/x", "/nonexistent/x"),
+        (f"{TABLE} --query outcome --background", "--query"),
+        *(
+            (
+                f"s3 bucket-exists --bucket b --max-wait 9 --retry-errors-for {value}",
+                "--retry-errors-for",
+            )
+            for value in ("AccessDenied", "=60", "AccessDenied=soon")
+        ),
+        (f"begin {RUN} --instance-market-options SpotOptions=x", "--instance-market-options"),
+    ],
+)
+def test_wrong_arguments_of_a_command_are_one_line(words, message, command):
+    code, out, err = command(words)
+    assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("draft appstream describe-images --name over", "name"),
+        (
+            "cloudsearchdomain search --until u --state-path status.rid --max-wait 9 --query a",
+            "query in --cli-input-json",
+        ),
+    ],
+)
+def test_what_has_to_be_given_otherwise_exits_with_2(words, message, command):
+    code, _, err = command(words)
+    assert (code, message in err) == (2, True)
+
+
 @pytest.mark.parametrize("text", ["", '"b"', "{"])
 def test_malformed_stdin_is_refused(text, command, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
