@@ -23,7 +23,7 @@ ANSWER = {
     "NatGateways": [GATEWAY],
 }
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
-STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"]}
+STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"], "failure": ["B"]}
 
 SET = threading.Event()
 SET.set()
@@ -43,6 +43,7 @@ KINDS = {
     "count": ("10**400",),
     "attempts": ("10**400", "0", "-1", "1e+308", "inf", "-inf"),
     "flag": ("True", "False"),
+    "flag or word": ("True", "False"),
     "text": ("'5'",),
     "any text": ("'5'", "''"),
     "name": tuple(each for each in ODD if each != "[5]"),
@@ -63,7 +64,8 @@ COMMON = kinds(
     seconds="min_delay max_delay",
     seconds_or_0="initial_delay success_for",
     count="max_attempts success_count",
-    flag="call_in_thread retry_transient",
+    flag="call_in_thread",
+    flag_or_word="retry_transient",
     other="delay_pace last_attempt wake_signal cancel_event on_attempt",
 )
 WAIT = COMMON | kinds(
@@ -85,7 +87,8 @@ BEGUN = kinds(
 )
 ONCE = kinds(
     bound="max_wait",
-    flag="allow_repeat adopt_existing then_wait",
+    flag="allow_repeat adopt_existing",
+    flag_or_word="then_wait",
     seconds_or_0="propagation_wait",
     other="in_store cancel_event",
 )
@@ -189,7 +192,7 @@ TARGETS = {
         lambda c, o: memory().resume("operations/none", **o),
     ),
     "list": (
-        kinds(any_text="state service waiter exclusive_key", count="page_size", other="page_token"),
+        kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token"),
         lambda c, o: memory().list(**o),
     ),
     "Store": (
@@ -268,7 +271,19 @@ def clients(answers, monkeypatch, tmp_path):
     return made
 
 
-def outcome(call, clients, option, value):
+NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal))
+NUMBERS |= {"count": int, "attempts": (int, float)}
+
+
+def error_of(kind, value):
+    """Return the class of the error of a value that this kind of option does not take."""
+    if kind == "other" or repr(value) in KINDS[kind]:
+        return (TypeError, ValueError)
+    fits = isinstance(value, NUMBERS.get(kind, () if kind == "flag" else str))
+    return ValueError if fits and not isinstance(value, bool) else TypeError
+
+
+def outcome(call, clients, option, value, kind):
     for requests in clients.requests:
         requests.clear()
     try:
@@ -276,6 +291,7 @@ def outcome(call, clients, option, value):
     except (TypeError, ValueError) as error:
         words = str(error).lower().replace("_", "")
         is_named = option.lower().replace("_", "") in words
+        is_named = is_named and isinstance(error, error_of(kind, value))
         return "refused" if is_named and not any(clients.requests) else repr(error)
     except ENDS:
         return "taken"
@@ -289,8 +305,8 @@ def outcome(call, clients, option, value):
 def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
     options, call = TARGETS[target]
     found = {
-        (option, text): outcome(call, clients, option, value)
-        for option in options
+        (option, text): outcome(call, clients, option, value, kind)
+        for option, kind in options.items()
         for text, value in ODD.items()
     }
     good = {
