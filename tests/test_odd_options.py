@@ -120,6 +120,10 @@ async def begun_in_task(ec2, options):
     await operation
 
 
+async def completed_in_task(kinesis, options):
+    return [each async for each in bwp.as_completed_async(waits(kinesis), **within(options))]
+
+
 TARGETS = {
     "method": (WAIT, lambda c, o: c.kinesis.wait_until_stream_exists(**STREAM, **within(o))),
     "task": (
@@ -144,6 +148,7 @@ TARGETS = {
     ),
     "wait_any": (BATCH, lambda c, o: bwp.wait_any(waits(c.kinesis), **within(o))),
     "as_completed": (BATCH, lambda c, o: list(bwp.as_completed(waits(c.kinesis), **within(o)))),
+    "as_completed_async": (BATCH, lambda c, o: asyncio.run(completed_in_task(c.kinesis, o))),
     "start": (
         WAIT,
         lambda c, o: operations.start(c.kinesis, "stream_exists", **STREAM, **within(o)).result(9),

@@ -377,7 +377,6 @@ def test_a_hidden_coroutine_is_refused(all_of):
         ((int,), {"on_timeout": "last"}, TypeError, "on_timeout"),
         ((int,), {"else_": print}, TypeError, "else_"),
         ((int,), {"intervall": 3}, TypeError, "'interval'"),
-        ((int,), {"label": ""}, ValueError, "label"),
         ((int, success(3, print)), {}, TypeError, "handlers"),
         ((int, [success(3), 4]), {}, TypeError, "success"),
         ((int,), {"polling": False}, TypeError, "polling"),

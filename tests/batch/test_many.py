@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import copy
-import math
 import pickle
 import threading
 from datetime import timedelta
@@ -600,8 +599,6 @@ def test_calls_are_made_where_no_thread_can_start(exists, s3, monkeypatch, refus
     ("arguments", "options", "error", "text"),
     [
         (["bucket_exist", {}], {}, ValueError, "'bucket_exists'"),
-        (["bucket_exists", {}], {"max_wait": math.nan}, ValueError, "max_wait"),
-        (["bucket_exists", {}], {"max_wait": "1"}, TypeError, "max_wait"),
         (["bucket_exists", ["b"]], {}, TypeError, "parameters"),
         ([5, {}], {}, TypeError, "waiter"),
         (["bucket_exists", {}], {"min_dealy": 3}, TypeError, "'min_delay'"),
@@ -616,11 +613,7 @@ def test_wait_is_checked_when_it_is_made(s3, arguments, options, error, text):
 
 
 @pytest.mark.parametrize(("keywords", "error", "text"), [
-    ({"max_wait": math.inf}, ValueError, "max_wait"), ({"threads": 0}, ValueError, "threads"),
-    ({"threads": 2.5}, TypeError, "threads"), ({"threads": True}, TypeError, "threads"),
-    ({"progress": "yes"}, TypeError, "progress"),
     ({"cancel_event": object}, TypeError, "cancel_event"),
-    ({"coalesce": None}, TypeError, "coalesce"), ({"screen": "no"}, TypeError, "screen"),
     ({"thread": 2}, TypeError, "'threads'"), ({"min_delay": 2}, TypeError, "min_delay"),
     ({"delay": 2}, TypeError, "min_delay and max_delay"),
 ])  # fmt: skip

@@ -1,6 +1,5 @@
 """`steps`: waits in sequence that share one deadline."""
 
-import math
 import threading
 
 import pytest
@@ -77,8 +76,7 @@ def test_a_thread_can_use_the_steps(virtual_time):
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    ({"max_wait": math.nan}, ValueError), ({"max_wait": "5"}, TypeError),
-    ({"max_wait": 5, "interval": -1}, ValueError), ({"max_wait": 5, "intervall": 1}, TypeError),
+    ({"max_wait": 5, "intervall": 1}, TypeError),
     ({"max_wait": 5, "polling": False}, TypeError), ({"max_wait": 5, "else_": "last"}, TypeError),
     ({"max_wait": 5, "on_timeout": "last"}, TypeError),
 ])  # fmt: skip

@@ -42,7 +42,6 @@ OTHER_NAMES = {
     ("options", "kind", "text"),
     [
         ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay .9. .*max_delay .3."),
-        ({"max_attempts": 0}, ValueError, "max_attempts"),
         ({"cancel_event": 1}, TypeError, "cancel_event"),
         ({"max_atempts": 3}, TypeError, "'max_attempts'"),
         ({"maxwait_": 3}, TypeError, "'max_wait'"),

@@ -357,7 +357,6 @@ def test_a_task_begins_what_a_function_tells(store, service):
         ({"in_store": object()}, TypeError, "in_store"),
         ({"in_store": None, "request_id": "r"}, TypeError, "request_id"),
         ({"on_attempt": print}, TypeError, "on_attempt"),
-        ({"exclusive_key": 5}, TypeError, "exclusive_key"),
         ({"JobName": 5}, ParamValidationError, "JobName"),
     ],
 )

@@ -252,7 +252,7 @@ def test_list_filters(store, stream, active):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"state": "opne"}, {"page_size": 0}, {"page_token": "x"}, {"page_token": "W10="}]
+    "arguments", [{"state": "opne"}, {"page_token": "x"}, {"page_token": "W10="}]
 )
 def test_list_refuses_bad_arguments(store, arguments):
     with pytest.raises(ValueError, match=next(iter(arguments))):

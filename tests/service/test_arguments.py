@@ -1,6 +1,5 @@
 """The arguments of `wait` on a stock waiter: our options, and what is refused."""
 
-import math
 from datetime import timedelta
 
 import pytest
@@ -75,11 +74,7 @@ def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, con
 @pytest.mark.parametrize(("waiter_config", "kind", "text"), [
     ({"delay": 5}, ValueError, "'Delay'"), ({"MaxAttempt": 5}, ValueError, "'MaxAttempts'"),
     ({"max_wait": 5}, ValueError, "WaiterConfig"), ({"MaxWiat": 5}, ValueError, "'MaxWait'"),
-    ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"), ({"Delay": -1}, ValueError, "Delay"),
-    ({"Delay": math.nan}, ValueError, "Delay"), ({"Delay": "5"}, TypeError, "Delay"),
-    ({"Delay": True}, TypeError, "Delay"), ({"MaxAttempts": math.nan}, ValueError, "MaxAttempts"),
-    ({"MaxAttempts": "3"}, TypeError, "MaxAttempts"),
-    ({"MaxWait": math.inf}, ValueError, "max_wait"), ({"MaxWait": "60"}, TypeError, "max_wait"),
+    ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"),
     (None, TypeError, "WaiterConfig"), ("Delay=5", TypeError, "WaiterConfig"),
 ], ids=str)  # fmt: skip
 def test_bad_waiter_config_is_refused_before_any_call(

@@ -50,7 +50,6 @@ def queue_of(service):
         (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
         (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
         (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
-        (lambda sqs: SqsSignal(URL, client=sqs, delete="all"), TypeError, "delete"),
         (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message"),
     ],
 )
