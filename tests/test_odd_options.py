@@ -126,6 +126,10 @@ async def completed_in_task(kinesis, options):
 
 TARGETS = {
     "method": (WAIT, lambda c, o: c.kinesis.wait_until_stream_exists(**STREAM, **within(o))),
+    "wait_until": (
+        WAIT,
+        lambda c, o: bwp.wait_until(c.kinesis, "stream_exists", **STREAM, **within(o)),
+    ),
     "task": (
         WAIT,
         lambda c, o: asyncio.run(
@@ -320,3 +324,25 @@ def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
         for text in ODD
     }
     assert {key: end for key, end in found.items() if end not in good[key]} == {}
+
+
+OTHER_NAMES = {
+    "max_wait": "timeout MaxWait maxwait WaiterConfig",
+    "max_attempts": "maxAttempts MaxAttempts",
+    "initial_delay": "pre_wait initialDelay",
+    "interval": "delay poll_interval frequency",
+    "min_delay": "Delay",
+    "max_delay": "maxdelay",
+    "retry_transient": "RetryTransient",
+}
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS.keys() - {"stock", "resume", "from_states"}))
+def test_another_name_of_an_option_is_answered_with_ours(target, clients):
+    options, call = TARGETS[target]
+    for known, names in OTHER_NAMES.items():
+        right = "min_delay" if known == "interval" and known not in options else known
+        for name in names.split() if right in options else ():
+            with pytest.raises(TypeError, match=f"takes {right} .*instead of {name}"):
+                call(clients, {name: 5})
+    assert not any(clients.requests)

@@ -373,7 +373,6 @@ def test_a_hidden_coroutine_is_refused(all_of):
     ("arguments", "options", "kind", "words"),
     [
         ((3,), {}, TypeError, "not int"),
-        ((int,), {"timeout": 3}, TypeError, "max_wait"),
         ((int,), {"on_timeout": "last"}, TypeError, "on_timeout"),
         ((int,), {"else_": print}, TypeError, "else_"),
         ((int,), {"intervall": 3}, TypeError, "'interval'"),

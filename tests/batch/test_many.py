@@ -626,12 +626,6 @@ def test_bad_arguments_are_refused_before_any_request(
     assert requests == []
 
 
-@pytest.mark.parametrize("wrong", ["timeout", "MaxWait", "WaiterConfig", "maxwait"])
-def test_other_names_of_max_wait_are_answered(results_of, exists, s3, wrong):
-    with pytest.raises(TypeError, match=f"max_wait.*{wrong}"):
-        results_of([exists(s3, "first")], **{wrong: 5})
-
-
 def test_on_failure_is_one_of_three(all_of):
     with pytest.raises(ValueError, match="on_failure"):
         all_of([], on_failure="ignore")

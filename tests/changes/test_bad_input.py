@@ -21,8 +21,6 @@ SNAPSHOT = {"Name": "s", "VolumeId": "fsvol-1"}
         ("ec2", "run_instances", RUN, {"max_wait": None}, TypeError, "max_wait"),
         ("ec2", "run_instances", RUN, {"cancel_event": 3}, TypeError, "cancel_event"),
         ("ec2", "run_instances", RUN, {"then_wai": "X"}, TypeError, "'then_wait'"),
-        ("ec2", "run_instances", RUN, {"timeout": 7}, TypeError, "max_wait"),
-        ("ec2", "run_instances", RUN, {"MaxWait": 7}, TypeError, "max_wait"),
         ("ec2", "run_instances", RUN, {"delay": 7}, TypeError, "min_delay"),
         ("ec2", "run_instances", RUN, {"pre_wait": 7}, TypeError, "initial_delay"),
         ("ec2", "run_instances", RUN, {"min_delay": 7}, TypeError, "min_delay"),

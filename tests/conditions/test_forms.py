@@ -535,9 +535,6 @@ def ok():
         ({"on_timeout": "last", "else_": repr}, TypeError, "else_"),
         ({"else_": 3}, TypeError, "else_"),
         ({"else_": [retry(1)]}, ValueError, "else_: retry"),
-        ({"frequency": 1}, TypeError, "interval"),
-        ({"delay": 1}, TypeError, "interval"),
-        ({"pre_wait": 1}, TypeError, "initial_delay"),
     ],
 )
 def test_a_bad_option_is_refused_before_any_call(forms, values, options, error, words):

@@ -227,7 +227,6 @@ def test_a_slow_callback_delays_no_wait(stream, active):
     [
         ("stream_exist", {}, ValueError, "'stream_exists'"),
         ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
-        ("stream_exists", {"timeout": 3}, TypeError, "max_wait"),
         ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
     ],
 )

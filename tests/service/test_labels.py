@@ -169,8 +169,7 @@ def test_a_batch_hides_parameters_or_shows_the_callers_label(s3, answers, missin
 @pytest.mark.parametrize(("options", "kind", "words"), [
     ({"label": 5}, TypeError, "label"), ({"label": ""}, ValueError, "label"),
     ({"show_parameters": "no"}, TypeError, "show_parameters"),
-    ({"on_attempt": "print"}, TypeError, "on_attempt"), ({"timeout": 5}, TypeError, "max_wait"),
-    ({"Delay": 5}, TypeError, "min_delay and max_delay"),
+    ({"on_attempt": "print"}, TypeError, "on_attempt"),
 ])  # fmt: skip
 def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
     asked = answers(s3, {})
