@@ -261,8 +261,8 @@ def never():
 @pytest.mark.parametrize(
     ("call", "waiter", "options", "kind", "says"),
     [
-        (5, ANY_RESPONSE, {}, TypeError, "call"),
-        (None, ANY_RESPONSE, {}, TypeError, "call"),
+        (5, ANY_RESPONSE, {}, TypeError, "^call "),
+        (None, ANY_RESPONSE, {}, TypeError, "^call "),
         (never, 5, {}, TypeError, "waiter"),
         (never, "BucketExists", {}, TypeError, "waiter"),
         (never, [ANY_RESPONSE], {}, TypeError, "waiter"),
