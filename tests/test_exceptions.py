@@ -7,7 +7,6 @@ import threading
 
 import botocore.exceptions
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import (
     WaiterAttemptsError,
@@ -108,7 +107,14 @@ def test_what_cannot_be_pickled_is_left_behind(way):
 # --- definitions ---
 
 
-@tabled("definition error names its place and can be copied", "place", "words")
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ({}, "a.json: it is wrong"),
+        ({"waiter": "ThingUp"}, "a.json: waiter ThingUp: it is wrong"),
+        ({"waiter": "ThingUp", "acceptor": 0}, "a.json: waiter ThingUp, acceptor 0: it is wrong"),
+    ],
+)
 @pytest.mark.parametrize("way", COPIES, ids=str)
 def test_definition_error_names_its_place_and_can_be_copied(place, words, way):
     error = WaiterDefinitionError("it is wrong", source="a.json", **place)

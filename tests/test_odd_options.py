@@ -23,7 +23,7 @@ ANSWER = {
     "NatGateways": [GATEWAY],
 }
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
-STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"]}
+STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"], "failure": ["B"]}
 
 SET = threading.Event()
 SET.set()
@@ -43,6 +43,7 @@ KINDS = {
     "count": ("10**400",),
     "attempts": ("10**400", "0", "-1", "1e+308", "inf", "-inf"),
     "flag": ("True", "False"),
+    "flag or word": ("True", "False"),
     "text": ("'5'",),
     "any text": ("'5'", "''"),
     "name": tuple(each for each in ODD if each != "[5]"),
@@ -63,7 +64,8 @@ COMMON = kinds(
     seconds="min_delay max_delay",
     seconds_or_0="initial_delay success_for",
     count="max_attempts success_count",
-    flag="call_in_thread retry_transient",
+    flag="call_in_thread",
+    flag_or_word="retry_transient",
     other="delay_pace last_attempt wake_signal cancel_event on_attempt",
 )
 WAIT = COMMON | kinds(
@@ -85,7 +87,8 @@ BEGUN = kinds(
 )
 ONCE = kinds(
     bound="max_wait",
-    flag="allow_repeat adopt_existing then_wait",
+    flag="allow_repeat adopt_existing",
+    flag_or_word="then_wait",
     seconds_or_0="propagation_wait",
     other="in_store cancel_event",
 )
@@ -117,8 +120,16 @@ async def begun_in_task(ec2, options):
     await operation
 
 
+async def completed_in_task(kinesis, options):
+    return [each async for each in bwp.as_completed_async(waits(kinesis), **within(options))]
+
+
 TARGETS = {
     "method": (WAIT, lambda c, o: c.kinesis.wait_until_stream_exists(**STREAM, **within(o))),
+    "wait_until": (
+        WAIT,
+        lambda c, o: bwp.wait_until(c.kinesis, "stream_exists", **STREAM, **within(o)),
+    ),
     "task": (
         WAIT,
         lambda c, o: asyncio.run(
@@ -141,6 +152,7 @@ TARGETS = {
     ),
     "wait_any": (BATCH, lambda c, o: bwp.wait_any(waits(c.kinesis), **within(o))),
     "as_completed": (BATCH, lambda c, o: list(bwp.as_completed(waits(c.kinesis), **within(o)))),
+    "as_completed_async": (BATCH, lambda c, o: asyncio.run(completed_in_task(c.kinesis, o))),
     "start": (
         WAIT,
         lambda c, o: operations.start(c.kinesis, "stream_exists", **STREAM, **within(o)).result(9),
@@ -189,7 +201,7 @@ TARGETS = {
         lambda c, o: memory().resume("operations/none", **o),
     ),
     "list": (
-        kinds(any_text="state service waiter exclusive_key", count="page_size", other="page_token"),
+        kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token"),
         lambda c, o: memory().list(**o),
     ),
     "Store": (
@@ -233,10 +245,7 @@ TARGETS = {
     ),
     "deadline": ({"seconds": "bound"}, lambda c, o: bwp.deadline(*o.values())),
     "fixed": ({"every": "seconds"}, lambda c, o: conditions.fixed(*o.values())),
-    "linear": (
-        kinds(seconds_or_0="step", seconds="limit"),
-        lambda c, o: conditions.linear(1, **o),
-    ),
+    "linear": (kinds(seconds_or_0="step", seconds="limit"), lambda c, o: conditions.linear(1, **o)),
     "exponential": (
         kinds(seconds="factor limit", other="jitter random"),
         lambda c, o: conditions.exponential(1, **o),
@@ -253,10 +262,7 @@ TARGETS = {
         kinds(flag="delete", text="match", other="queue client"),
         lambda c, o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
     ),
-    "install": (
-        kinds(flag="get_waiter", other="defaults on_event"),
-        lambda c, o: bwp.install(**o),
-    ),
+    "install": (kinds(flag="get_waiter", other="defaults on_event"), lambda c, o: bwp.install(**o)),
 }
 """What takes options: their kinds, and a call with some of them."""
 
@@ -274,7 +280,19 @@ def clients(answers, monkeypatch, tmp_path):
     return made
 
 
-def outcome(call, clients, option, value):
+NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal))
+NUMBERS |= {"count": int, "attempts": (int, float)}
+
+
+def error_of(kind, value):
+    """Return the class of the error of a value that this kind of option does not take."""
+    if kind == "other" or repr(value) in KINDS[kind]:
+        return (TypeError, ValueError)
+    fits = isinstance(value, NUMBERS.get(kind, () if kind == "flag" else str))
+    return ValueError if fits and not isinstance(value, bool) else TypeError
+
+
+def outcome(call, clients, option, value, kind):
     for requests in clients.requests:
         requests.clear()
     try:
@@ -282,6 +300,7 @@ def outcome(call, clients, option, value):
     except (TypeError, ValueError) as error:
         words = str(error).lower().replace("_", "")
         is_named = option.lower().replace("_", "") in words
+        is_named = is_named and isinstance(error, error_of(kind, value))
         return "refused" if is_named and not any(clients.requests) else repr(error)
     except ENDS:
         return "taken"
@@ -295,8 +314,8 @@ def outcome(call, clients, option, value):
 def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
     options, call = TARGETS[target]
     found = {
-        (option, text): outcome(call, clients, option, value)
-        for option in options
+        (option, text): outcome(call, clients, option, value, kind)
+        for option, kind in options.items()
         for text, value in ODD.items()
     }
     good = {
@@ -305,3 +324,25 @@ def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
         for text in ODD
     }
     assert {key: end for key, end in found.items() if end not in good[key]} == {}
+
+
+OTHER_NAMES = {
+    "max_wait": "timeout MaxWait maxwait WaiterConfig",
+    "max_attempts": "maxAttempts MaxAttempts",
+    "initial_delay": "pre_wait initialDelay",
+    "interval": "delay poll_interval frequency",
+    "min_delay": "Delay",
+    "max_delay": "maxdelay",
+    "retry_transient": "RetryTransient",
+}
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS.keys() - {"stock", "resume", "from_states"}))
+def test_another_name_of_an_option_is_answered_with_ours(target, clients):
+    options, call = TARGETS[target]
+    for known, names in OTHER_NAMES.items():
+        right = "min_delay" if known == "interval" and known not in options else known
+        for name in names.split() if right in options else ():
+            with pytest.raises(TypeError, match=f"takes {right} .*instead of {name}"):
+                call(clients, {name: 5})
+    assert not any(clients.requests)

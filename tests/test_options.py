@@ -11,7 +11,6 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import WaiterTimeoutError, WaitOptions, install
 from boto_waiters_plus.conditions import poll
@@ -95,7 +94,7 @@ def test_bad_time_is_refused_before_any_call(name, value, kind):
 )
 def test_negative_time_makes_no_call(name, value):
     kind = WaiterTimeoutError if name == "max_wait" else ValueError
-    with pytest.raises(kind, match=name if kind is ValueError else "before its first attempt"):
+    with pytest.raises(kind, match=name if kind is ValueError else None):
         wait_with(**{name: value})
 
 
@@ -104,7 +103,7 @@ def test_zero_seconds_are_fine_only_where_they_mean_something(zero):
     for name in ("initial_delay", "missing_ok_for", "settle_for"):
         assert getattr(WaitOptions(**{name: zero}), name) == 0
     for name in ("min_delay", "max_delay"):
-        with pytest.raises(ValueError, match=f"{name} must be greater than 0"):
+        with pytest.raises(ValueError, match=name):
             wait_with(**{name: zero})
 
 
@@ -140,7 +139,21 @@ def test_bad_option_is_refused_before_any_call(name, use):
                 use(**{name: value})
 
 
-@tabled("options that do not fit are refused before any call", "given", "words", ids=str)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"min_delay": 10, "max_delay": 5}, "min_delay .* max_delay"),
+        # The definition has the other one.
+        ({"min_delay": 500}, "min_delay .* max_delay"),
+        ({"max_delay": 1}, "min_delay .* max_delay"),
+        ({"max_wait": None}, "max_wait"),
+        ({"min_dealy": 5}, "'min_delay'"),
+        ({"max_waits": 5}, "'max_wait'"),
+        ({"on_attempts": 5}, "'on_attempt'"),
+        ({"q_q": 5}, "q_q(?!.*did you mean)"),
+    ],
+    ids=str,
+)
 def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
     with pytest.raises((TypeError, ValueError), match=words):
         wait_with(**given)
@@ -153,7 +166,12 @@ def test_what_are_no_defaults_is_refused():
             install(defaults=value)
 
 
-@tabled("wrong fields are answered with the right", "given", "words")
+@pytest.mark.parametrize(("given", "words"), [
+    ({"max_wait": 5}, "max_wait"), ({"timeout": 5}, "timeout.* max_wait"),
+    ({"on_timeout": "last"}, "on_timeout.* max_wait"), ({"pre_wait": 5}, "initial_delay"),
+    ({"initialDelay": 5}, "initial_delay"), ({"maxAttempts": 5}, "max_attempts"),
+    ({"min_dealy": 5}, "'min_delay'"),
+])  # fmt: skip
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)

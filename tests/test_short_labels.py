@@ -2,12 +2,37 @@
 
 import boto3
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import Wait, WaitersError, as_completed, wait_all
 
+ECS = "arn:aws:ecs:eu-west-1:111122223333:task/c/1a2b"
+ECS_2 = "arn:aws:ecs:eu-west-1:111122223333:task/c/1a2c"
+US = "arn:aws:ecs:us-east-1:111122223333:task/c/1a2b"
+OTHER = "arn:aws:ecs:eu-west-1:999922223333:task/c/1a2b"
+US_OTHER = "arn:aws:ecs:us-east-1:999922223333:task/c/1a2b"
 
-@tabled("arns are cut to what tells them apart", "values", "short")
+
+@pytest.mark.parametrize(
+    ("values", "short"),
+    [
+        (["i-0a1", "arn", "arn:x"], ["i-0a1", "arn", "arn:x"]),
+        ([ECS], ["task/c/1a2b"]),
+        ([ECS, ECS], ["task/c/1a2b", "task/c/1a2b"]),
+        ([ECS, ECS_2, "web"], ["task/c/1a2b", "task/c/1a2c", "web"]),
+        (["arn:aws:s3:::bucket/key"], ["bucket/key"]),
+        (["arn:aws-cn:logs:cn-north-1:1:log-group:/a/b:*"], ["log-group:/a/b:*"]),
+        (["arn:aws:states:us-east-1:1:execution:machine:e"], ["execution:machine:e"]),
+        # Of the same resource, what tells it apart is kept.
+        ([ECS, US, "arn:aws:sns:x:1:t"], ["eu-west-1:task/c/1a2b", "us-east-1:task/c/1a2b", "t"]),
+        ([ECS, OTHER], ["111122223333:task/c/1a2b", "999922223333:task/c/1a2b"]),
+        (
+            [ECS, US_OTHER],
+            ["eu-west-1:111122223333:task/c/1a2b", "us-east-1:999922223333:task/c/1a2b"],
+        ),
+        (["arn:aws:iam::1:role/r", "arn:aws:sts::1:role/r"], ["iam:role/r", "sts:role/r"]),
+        ([ECS, "task/c/1a2b"], [ECS, "task/c/1a2b"]),
+    ],
+)
 def test_arns_are_cut_to_what_tells_them_apart(values, short):
     wait = Wait(boto3.client("ecs"), "tasks_running", {"tasks": values})
     assert wait.label == f"ecs tasks=[{', '.join(short)}]"

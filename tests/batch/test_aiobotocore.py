@@ -104,9 +104,9 @@ def test_kinds_of_clients_do_not_mix(exists, buckets, with_buckets):
     blocking = boto3.client("s3", region_name="us-east-1")
 
     async def run(client):
-        with pytest.raises(TypeError, match=r"waits\[0\] is on an asynchronous client"):
+        with pytest.raises(TypeError, match=r"waits\[0\]"):
             wait_all([exists(client, "now")])
-        with pytest.raises(TypeError, match=r"waits\[1\] is on an asynchronous client, others"):
+        with pytest.raises(TypeError, match=r"waits\[1\]"):
             await wait_all_async([exists(blocking, "now"), exists(client, "now")])
 
     with_buckets(run)

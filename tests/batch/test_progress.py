@@ -251,6 +251,6 @@ def test_missing_rich_is_named(exists, s3, monkeypatch):
     requests = []
     s3.meta.events.register("before-call", lambda **_: requests.append(1))
     monkeypatch.setitem(sys.modules, "rich.live", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install rich"):
+    with pytest.raises(ModuleNotFoundError, match="rich"):
         wait_all([exists(s3, "first")], progress=True)
     assert requests == []

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
-from case_tables import tabled
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -186,7 +185,10 @@ def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     assert elapsed(wait_all(jobs.waits())) == [90] + [120] * 19
 
 
-@tabled("own calls in the tenth round", "options", "seconds", "described")
+@pytest.mark.parametrize(
+    ("options", "seconds", "described"),
+    [({}, 90, 10), ({"success_count": 3}, 110, 30), ({"success_for": 25}, 115, 30)],
+)
 def test_each_wait_has_its_own_call_in_the_tenth_round(jobs_of, options, seconds, described):
     jobs = jobs_of(10, end=15.0)
     jobs.is_behind = True

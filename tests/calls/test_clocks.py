@@ -53,7 +53,7 @@ def patched(how):
 def test_chosen_schedule_makes_its_attempts(s3, how, is_stock):
     if is_stock:
         bwp.uninstall()
-    with patched(how), pytest.raises(WaiterError, match="Max attempts exceeded"):
+    with patched(how), pytest.raises(WaiterError):
         s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 7})
     assert len(s3.answers.requests) == 7
 
@@ -61,10 +61,7 @@ def test_chosen_schedule_makes_its_attempts(s3, how, is_stock):
 @pytest.mark.parametrize("how", PATCHES)
 @pytest.mark.parametrize(
     ("config", "error", "fewest", "most"),
-    [
-        ({}, WaiterError, 20, 40),
-        ({"MaxWait": 600, "Delay": 15}, bwp.WaiterTimeoutError, 40, 42),
-    ],
+    [({}, WaiterError, 20, 40), ({"MaxWait": 600, "Delay": 15}, bwp.WaiterTimeoutError, 40, 42)],
     ids=["untouched", "bounded by time"],
 )
 def test_wait_ends_after_its_schedules_attempts(s3, how, config, error, fewest, most):

@@ -24,7 +24,6 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
-from case_tables import tabled
 
 from boto_waiters_plus.calls import private_names
 
@@ -106,7 +105,10 @@ def test_waiter_module_has_its_own_time():
     assert botocore.waiter.time is time
 
 
-@tabled("retries standard tells retryable errors", "code", "status", "is_transient", "is_throttle")
+@pytest.mark.parametrize(("code", "status", "is_transient", "is_throttle"), [
+    ("ThrottlingException", 400, True, True), ("RequestTimeout", 400, True, False),
+    ("InternalFailure", 500, True, False), ("AccessDenied", 403, False, False),
+])  # fmt: skip
 def test_retries_standard_tells_retryable_errors(code, status, is_transient, is_throttle):
     response = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
     error = ClientError(response, "X")

@@ -6,12 +6,9 @@ import uuid
 
 import boto3
 import pytest
-from case_tables import tables
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
-
-TABLES = tables("changes")
 
 
 def tokens(requests):
@@ -68,13 +65,32 @@ def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, 
     assert [r["body"]["Placement.GroupName"] for r in service.requests] == ["g!", "g!"]
 
 
-@pytest.mark.parametrize(("code", "status"), TABLES["transient errors"])
+@pytest.mark.parametrize(("code", "status"), [
+    ("InternalError", 500), ("Unavailable", 503), ("RequestLimitExceeded", 503),
+    ("Throttling", 400), ("ThrottlingException", 429), ("RequestTimeout", 400),
+    ("IdempotentCallInProgressFault", 400), ("LimitExceededException", 400),
+])  # fmt: skip
 def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
     answers(ec2, error_answer(code, "Too many requests", status), running)
     assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2
 
 
-@pytest.mark.parametrize(("code", "message", "status"), TABLES["refused calls"])
+@pytest.mark.parametrize(
+    ("code", "message", "status"),
+    [
+        ("InvalidParameterValue", "bad", 400),
+        ("ValidationException", "bad", 400),
+        ("UnauthorizedOperation", "no", 403),
+        ("AccessDeniedException", "no", 400),
+        ("ExpiredTokenException", "The security token included in the request is expired", 400),
+        ("InvalidClientTokenId", "The security token included in the request is invalid", 403),
+        ("InstanceLimitExceeded", "10", 400),
+        ("ServiceQuotaExceededException", "10", 402),
+        ("LimitExceededException", "Only 256 tables can be created", 400),
+        ("NotImplemented", "no", 501),
+        ("ValidationException", "Value at 'clientToken' does not match the pattern", 400),
+    ],
+)
 def test_refusals_are_never_repeated(
     call_once, ec2, answers, error_answer, image, code, message, status
 ):

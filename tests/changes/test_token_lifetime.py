@@ -4,7 +4,6 @@ import time
 
 import boto3
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import idempotency
 
@@ -79,7 +78,10 @@ class Records:
         return {"done": False, "age": self.age}
 
 
-@tabled("resumed call counts from the first attempt", "started", "store_age", "is_made")
+@pytest.mark.parametrize(("started", "store_age", "is_made"), [
+    (0, None, True), (560, None, True), (571, None, False), (86400, None, False), (-5, None, False),
+    (0, 571, False), (86400, 10, True),
+])  # fmt: skip
 def test_resumed_call_counts_from_the_first_attempt(
     dynamodb, answers, lost, started, store_age, is_made
 ):

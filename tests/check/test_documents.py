@@ -5,12 +5,23 @@ import os
 import re
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.validation import Severity, check
 
 
-@tabled("unreadable file is an error with its location", "text", "problem", "place")
+@pytest.mark.parametrize(
+    ("text", "problem", "place"),
+    [
+        ('{"smithy": "2.0",\n  oops}', "not JSON: Expecting property name", (2, 3)),
+        ('{"smithy": "2.0", "smithy": "2.0"}', "member 'smithy' occurs twice", (None, None)),
+        ('{"smithy": "2.0", "x": NaN}', "NaN", (None, None)),
+        ('{"smithy": "9"}', "smithy must be the version", (1, 1)),
+        ("[" * 100000, "nested too deeply", (None, None)),
+        ("{}", "neither Smithy JSON AST", (1, 1)),
+        ("[]", "must be a JSON object", (1, 1)),
+        ('{"waiters": {"A": {"operation": "X", "delay": 0}}}', "delay must be", (1, 14)),
+    ],
+)
 def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, place):
     file = tmp_path / "broken.json"
     file.write_text(text)

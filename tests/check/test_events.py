@@ -22,8 +22,7 @@ def test_event_reads_like_smithy_s():
 
 
 @pytest.mark.parametrize(
-    ("location", "text"),
-    [(Location("a.json", 3, 7), "a.json:3:7"), (Location("a.json"), "a.json")],
+    ("location", "text"), [(Location("a.json", 3, 7), "a.json:3:7"), (Location("a.json"), "a.json")]
 )
 def test_location_reads_like_a_compiler_s(location, text):
     assert str(location) == text

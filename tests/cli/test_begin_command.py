@@ -7,7 +7,6 @@ import signal
 import boto3
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from case_tables import tabled
 from moto import mock_aws
 
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
@@ -71,7 +70,29 @@ def test_call_without_an_answer_is_a_timeout(command, called):
     assert "resume" not in facts
 
 
-@tabled("begin: wrong arguments are one line", "words", "message")
+THEN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 --then"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("s3 delete-bucket --bucket b", "--max-wait is missing"),
+        ("s3 delete-bucket --bucket b --max-wait 9", "--allow-repeat"),
+        ("s3 head-bucket --bucket b --max-wait 9", "only reads"),
+        ("s3 delete-bucket --max-wait 9", "DeleteBucket needs --bucket"),
+        ("s3 deletebukket --max-wait 9", "delete-bucket"),
+        ("ec3 run-instances", "did you mean 'ecs'"),
+        ("--max-wait 9 s3", "SERVICE and OPERATION come first"),
+        (f"{THEN} vpc-exists", "--then"),
+        (f"{THEN} instance-runing", "did you mean 'InstanceRunning'"),
+        ("s3 create-bucket --bucket b --max-wait 9 --allow-repeat --stop-on-timeout", "--stop-on"),
+        (
+            "s3 put-bucket-acl --bucket b --acl private --max-wait 9 --allow-repeat",
+            "put_bucket_acl",
+        ),
+        ("--resume calls/1 --store calls.db", "calls/1"),
+    ],
+)
 def test_wrong_arguments_are_one_line(command, words, message, tmp_path, monkeypatch):
     pytest.importorskip("sqlalchemy")
     monkeypatch.chdir(tmp_path)
@@ -103,11 +124,6 @@ def test_nested_token_is_named_by_its_members(command):
     words = "begin cloudfront create-invalidation --distribution-id d --max-wait 9"
     code, _, err = command(f"{words} --invalidation-batch", batch)
     assert (code, "InvalidationBatch.CallerReference " in err) == (254, True)
-
-
-def test_nested_values_of_a_structure_are_given_as_json(command):
-    code, _, err = command(f"{RUN} --max-wait 9 --instance-market-options SpotOptions=x")
-    assert (code, "--instance-market-options" in err) == (2, True)
 
 
 def test_stored_call_is_resumed(command, called, tmp_path):

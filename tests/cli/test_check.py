@@ -8,7 +8,6 @@ from pathlib import Path
 import botocore
 import pytest
 from botocore.loaders import Loader
-from case_tables import tabled
 
 SHAPE = "com.amazonaws.eks#DescribeCluster"
 ENTRY = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "meant so"}
@@ -87,7 +86,10 @@ def test_suppressions_of_one_file_hold_for_the_others(run_check):
     assert run_check(*words, data / "traits.json")[:2] == (0, "")
 
 
-@tabled("check: an unreadable file is an error", "name", "text", "place")
+@pytest.mark.parametrize(("name", "text", "place"), [
+    ("broken.json", '{"smithy": "2.0", "shapes": {,}}', ":1:30"), ("list.json", "[]", ":1:1"),
+    ("x.smithy", "namespace", ":1"), ("x.smithy", "@a(", ":1"),
+])  # fmt: skip
 def test_an_unreadable_file_is_an_error(tmp_path, name, text, place, run_check):
     (tmp_path / name).write_text(text)
     code, out, _ = run_check(tmp_path / name)

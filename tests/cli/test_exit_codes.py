@@ -8,7 +8,6 @@ import signal
 import boto3
 import pytest
 from botocore import exceptions as botocore
-from case_tables import tabled
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
@@ -121,10 +120,30 @@ def aws():
         yield
 
 
+VERSIONING = "s3 get-bucket-versioning --until Enabled"
+SUSPENDED = f"{VERSIONING} --failure Suspended"
+
+
 @pytest.mark.usefixtures("aws")
-@tabled("exit codes: commands exit with the code of the end", "words", "code")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("s3 bucket-exists --bucket my-bucket", 0),
+        ("s3 bucket-exists --bucket none", 124),
+        ("s3 bucket-exists --bucket none --max-attempts 2", 124),
+        (f"{SUSPENDED} --bucket my-bucket", 255),
+        (f"{VERSIONING} --bucket my-bucket --bucket none", 254),
+        ("s3 bucket-exists --bucket my-bucket --profile none", 253),
+        ("s3 bucket-exists --each bucket none nothing", 124),
+        (f"{SUSPENDED} --retry-on-error NoSuchBucket --each bucket none my-bucket", 255),
+        ("s3 bucket-exists", 2),
+        ("begin s3 delete-bucket --allow-repeat --bucket none", 254),
+        ("begin s3 create-bucket --bucket new-bucket --allow-repeat", 0),
+        ("begin s3 create-bucket --bucket new-bucket --allow-repeat --profile none", 253),
+    ],
+)
 def test_commands_exit_with_the_code_of_the_end(words, code, command):
-    assert command(words)[0] == code
+    assert command(f"{words} --max-wait 9")[0] == code
 
 
 @pytest.mark.parametrize(

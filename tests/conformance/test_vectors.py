@@ -275,7 +275,7 @@ def test_delays_are_those_of_smithy_rs(table):
 def test_delays_are_those_of_smithy_go(vector):
     delays = {"min_delay": vector["minDelay"], "max_delay": vector["maxDelay"]}
     if "error" in vector:
-        with pytest.raises(ValueError, match=r"_delay must be greater"):
+        with pytest.raises(ValueError, match="_delay"):
             WaitOptions(**delays)
         return
     remaining, drawn = vector["maxWait"], []
@@ -300,7 +300,5 @@ def test_options_are_refused_as_in_smithy_typescript(vector, request):
     if refusal is None:
         check()
     else:
-        with pytest.raises(
-            ValueError, match=r"^(min_delay|max_delay|max_wait) (must be|\(\d+\) is) "
-        ):
+        with pytest.raises(ValueError, match=r"^(min_delay|max_delay|max_wait) "):
             check()

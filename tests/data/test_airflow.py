@@ -14,7 +14,6 @@ import pytest
 from botocore import xform_name
 from botocore.config import Config
 from botocore.model import ListShape, StructureShape
-from case_tables import tables
 
 from boto_waiters_plus import ExceptionOutcome, WaiterFailedError, enable, load_definitions
 from boto_waiters_plus.engine.acceptors import AcceptorState
@@ -26,7 +25,18 @@ PLACEHOLDER = "{{EXECUTION_ID}}"
 SERVICES = {"neptune_analytics": "neptune-graph"}
 """What a file is called that is not called after its service."""
 
-OUTPUTS = tables("data")["outputs of its polls"]
+OUTPUTS = {
+    "all_nodegroups_deleted": {"success": {"nodegroups": []}},
+    "no_job_running": {"success": {"jobRuns": []}},
+    "crawler_ready": {
+        "success": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "SUCCEEDED"}}},
+        "failure": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "FAILED"}}},
+    },
+    "mwaa_dag_run_complete": {
+        "success": {"RestApiResponse": {"state": "success"}},
+        "failure": {"RestApiResponse": {"state": "failed"}},
+    },
+}
 """Responses of those that do not look for one text in one member."""
 
 CANNOT_FAIL = {"db_cluster_stopped"}

@@ -2,7 +2,6 @@
 
 import boto3
 import pytest
-from case_tables import tabled
 from data_rules import check
 
 from boto_waiters_plus import WaiterTimeoutError, wait_until
@@ -30,7 +29,13 @@ def test_an_empty_list_is_gone_unless_names_were_given(
         wait_until(client, waiter, max_wait=60, **{names: ["name-1", "name-2"]})
 
 
-@tabled("an empty page that others follow is not the end", "service", "waiter", "items", "token")
+@pytest.mark.parametrize(
+    ("service", "waiter", "items", "token"),
+    [
+        ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
+        ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
+    ],
+)
 def test_an_empty_page_that_others_follow_is_not_the_end(
     service, waiter, items, token, answers, virtual_time
 ):
@@ -39,7 +44,14 @@ def test_an_empty_page_that_others_follow_is_not_the_end(
     assert wait_until(client, waiter, max_wait=60).attempts == 2
 
 
-@tabled("a wait that no empty list ends is found", "name", "condition", "found")
+@pytest.mark.parametrize(
+    ("name", "condition", "found"),
+    [
+        ("VolumeDeleted", "length(Volumes[?State == 'deleted']) > `0`", True),
+        ("VolumeDeleted", "length(Volumes[?State != 'deleted']) == `0`", False),
+        ("VolumeAvailable", "length(Volumes[?State == 'available']) > `0`", False),
+    ],
+)
 def test_a_wait_that_no_empty_list_ends_is_found(name, condition, found, waitable):
     holds = {"path": condition, "expected": "true", "comparator": "booleanEquals"}
     success = {"state": "success", "matcher": {"output": holds}}

@@ -12,7 +12,6 @@ import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.validate import validate_parameters
-from case_tables import tabled
 
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions
@@ -216,7 +215,12 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
         assert screen.page_size <= size.metadata.get("max", SIZES.get(sibling.name, 100))
 
 
-@tabled("wait that the sibling cannot be asked for", "parameters")
+@pytest.mark.parametrize("parameters", [
+    {}, {"executionArn": ""}, {"executionArn": 7},
+    {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
+    {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
+    {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
+])  # fmt: skip
 def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
     assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
 

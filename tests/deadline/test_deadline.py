@@ -144,16 +144,7 @@ def test_no_seconds_are_a_deadline_that_is_over(seconds):
     assert calls == []
 
 
-@pytest.mark.parametrize(
-    ("seconds", "error"),
-    [(float("inf"), ValueError), (float("nan"), ValueError), ("9", TypeError), (True, TypeError)],
-)
-def test_bad_seconds_are_refused(seconds, error):
-    with pytest.raises(error, match="seconds"):
-        bwp.deadline(seconds)
-
-
 @pytest.mark.parametrize("name", ["timeout", "max_wait", "maxwait", "MaxWait"])
 def test_other_keywords_are_answered(name):
-    with pytest.raises(TypeError, match=f"positional argument instead of {name}"):
+    with pytest.raises(TypeError, match=name):
         bwp.deadline(**{name: 5})

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from case_tables import tabled
 
 pytest.importorskip("lark")
 
@@ -97,7 +96,16 @@ def test_waiters_apply_to_operations_of_other_files():
     assert next(iter(ast(text)["shapes"].values()))["type"] == "apply"
 
 
-@tabled("node values", "text", "value")
+@pytest.mark.parametrize(("text", "value"), [
+    ('"a\\n\\"\\u00e9\\ud83d\\ude00\\\\"', 'a\n"é😀\\'), ('""', ""), ('"two\nlines"', "two\nlines"),
+    ('"not // a comment"', "not // a comment"),
+    ('"""\n    a\n      b\n\n    "c"\n    """', 'a\n  b\n\n"c"\n'),
+    ('"""\n    a \\\n    b"""', "a b"), ('"""\n    a  \n  """', "  a\n"), ("-1.5e2", -150.0),
+    ("7", 7), ("true", True), ("null", None), ("[1, 2 3,]", [1, 2, 3]),
+    ('{a: {}, "b c": []}', {"a": {}, "b c": []}), ("String", "smithy.api#String"),
+    ("Other", "smithy.example#Other"), ("waitable", "smithy.waiters#waitable"),
+    ("a.b#C$d", "a.b#C$d"),
+])  # fmt: skip
 def test_node_values(text, value):
     found = shapes(f"@a.b#c({text}) string A")["A"]["traits"]["a.b#c"]
     assert found == value
@@ -115,14 +123,49 @@ def test_metadata_and_version():
     assert ast("namespace a.b", head="")["smithy"] == "2.0"
 
 
-@tabled("invalid idl is refused with its line", "text", "problem")
+@pytest.mark.parametrize(("text", "problem"), [
+    ("structure A {", "too early"), ("structure A }", "'}' (line 4)"),
+    ("string A string A", "A is defined twice (line 4)"), ("strin A", "strin (line 4)"),
+    ("string A { b: C }", "no members (line 4)"),
+    ("use a", "use a: not an absolute shape id (line 4)"),
+    ("structure A {\n a: B\n a: C }", "a occurs twice (line 6)"),
+    ("@a.b#c(d: 1\n d: 2) string A", "d occurs twice (line 5)"),
+    ("@a.b#c(1) @a.b#c(2) string A", "a.b#c has two values (line 4)"),
+    ("apply A @a.b#c(1) apply A @a.b#c(2)", "a.b#c of A has two values (line 4)"),
+    ("structure A { b: C } apply A$d @e", "no member d (line 4)"),
+    ("structure A { b }", "b has no target (line 4)"),
+    ("structure A for B { $c }", "$c: elided targets are not supported"),
+    ("operation A { inputs: B }", "inputs (line 4)"),
+    ("service A { operations: B }", "operations must be"),
+    ("service A { version }", "version has no value (line 4)"),
+    ("enum A { B: 1 }", "follows = (line 4)"), ('@a.b#c("\\x") string A', "\\x (line 4)"),
+    ('@a.b#c("\\ud83d") string A', "surrogate pair (line 4)"),
+    ("@a.b#c({d.e: 1}) string A", "d.e must be quoted"),
+    ("string a.b#C", "a.b#C is not a valid name"), ("structure A { @b }", "@b applies to nothing"),
+    (f"@a.b#c({'9' * 5000}) string A", "Exceeds the limit"),
+])  # fmt: skip
 def test_invalid_idl_is_refused_with_its_line(text, problem):
     message = refusal(text)
     assert message.startswith("x.smithy: not Smithy IDL: ")
     assert problem in message
 
 
-@tabled("text that is not read is refused", "text", "problem")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(
+            "namespace a.b @waitable(A: {}) operation B {}",
+            "add: use smithy.waiters#waitable",
+            id="no use",
+        ),
+        pytest.param('$version: "3"', "unknown version of Smithy: 3", id="version"),
+        pytest.param(
+            "namespace a.b @c(" + "[" * 5000 + "]" * 5000 + ") string A",
+            "nested too deeply",
+            id="depth",
+        ),
+    ],
+)
 def test_text_that_is_not_read_is_refused(text, problem):
     assert problem in refusal(text, head="")
 

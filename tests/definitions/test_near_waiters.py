@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from botocore import xform_name
-from case_tables import tables
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
@@ -14,7 +13,14 @@ from boto_waiters_plus.definitions.words import listed
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
 
 NEAR = "complete completed succeeded successful finished ready available active done"
-OPPOSITES = tables("definitions")["opposite states"]
+OPPOSITES = (
+    "active/inactive archived/unarchived associated/disassociated attached/detached "
+    "authorized/deauthorized available/deleted blocked/unblocked connected/disconnected "
+    "created/deleted enabled/disabled exists/not_exists healthy/unhealthy "
+    "in_service/out_of_service initialized/uninitialized present/absent protected/unprotected "
+    "provisioned/deprovisioned published/unpublished ready/unavailable registered/deregistered "
+    "restored/deleted running/stopped started/stopped succeeded/failed"
+)
 ENDS = listed(
     "absent canceled cancelled deauthorized delete deleted deletion deprovisioned deregistered "
     "detached disabled disassociated disconnected failed inactive not out paused released revoked "
@@ -48,10 +54,11 @@ def test_names_keep_the_spelling_of_those_known():
 
 def test_no_suggestion_has_the_opposite_meaning():
     wrong = []
+    pairs = [tuple(pair.split("/")) for pair in OPPOSITES.split()]
     for service in shipped_services():
         known = waiters(service)
         for name in known:
-            for state, opposite in (*OPPOSITES, *((two, one) for one, two in OPPOSITES)):
+            for state, opposite in (*pairs, *((two, one) for one, two in pairs)):
                 resource = name.removesuffix(f"_{state}")
                 if resource == name or {"not", "or"} & {*resource.split("_")}:
                     continue

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.loaders import Loader
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.cli import main
@@ -30,9 +29,7 @@ gone = bwp.WaiterDefinition.from_states(
 
 
 def waiters(*names, operation="DescribeStream", expected="ACTIVE"):
-    matcher = {
-        "output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"},
-    }
+    matcher = {"output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"}}
     acceptors = [{"state": "success", "matcher": matcher}]
     body = {"acceptors": acceptors, "tags": ["of-a-package"]}
     traits = {"smithy.waiters#waitable": dict.fromkeys(names, body)}
@@ -150,9 +147,9 @@ def test_a_broken_package_is_passed_over(installed, team, broken, kinesis, caplo
 def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broken, kinesis):
     installed(broken)
     for _ in range(2):
-        with pytest.raises(bwp.WaiterDefinitionError, match="entry point 'c' of broken: bad_code"):
+        with pytest.raises(bwp.WaiterDefinitionError, match="bad_code"):
             bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
-    with pytest.raises(AttributeError, match="entry point 'c' of broken: bad_code"):
+    with pytest.raises(AttributeError, match="bad_code"):
         _ = kinesis.wait_until_not_there
     assert not hasattr(kinesis, "wait_until_not_there")
 
@@ -188,11 +185,14 @@ def test_a_package_that_blocks_holds_only_lookups(
             may_go_on.set()
 
 
-@tabled(
-    "what is wrong with a package is told",
-    "files",
-    "entry_point",
-    "words",
+@pytest.mark.parametrize(
+    ("files", "entry_point", "words"),
+    [
+        ({"bad_a.py": "x = 1"}, "bad_a", "bad_a.*folder"),
+        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y.*AttributeError"),
+        ({"bad_c.py": "x = 1"}, "bad_c:x", " int$"),
+        ({}, "bad_d", "bad_d.*ModuleNotFoundError"),
+    ],
     ids=["module", "member", "number", "nothing"],
 )
 def test_what_is_wrong_with_a_package_is_told(
@@ -231,7 +231,9 @@ def found_on(path):
     return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
-@tabled("a file without its api version is named", "place")
+@pytest.mark.parametrize("place", [
+    "smithy-waiters-1.json", "kinesis/smithy-waiters-1.json", "kinesis/2013/smithy-waiters-1.json",
+])  # fmt: skip
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True, parents=True)

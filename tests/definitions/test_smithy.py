@@ -1,7 +1,6 @@
 """Smithy JSON AST: the specification's own examples and the members of waiters."""
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.definitions.files import parse_document
 from boto_waiters_plus.engine.acceptors import Acceptor, AcceptorState, SuccessMatcher
@@ -14,6 +13,14 @@ BUCKET_EXISTS = {
     "acceptors": [
         {"state": "success", "matcher": {"success": True}},
         {"state": "retry", "matcher": {"errorType": "NotFound"}},
+    ],
+}
+STATUS = {"path": "status", "comparator": "stringEquals"}
+THING_EXISTS = {
+    "description": "Waits until a thing has been created",
+    "acceptors": [
+        {"state": state, "matcher": {"output": {**STATUS, "expected": expected}}}
+        for state, expected in (("failure", "failed"), ("success", "success"))
     ],
 }
 SAME_LENGTH = {
@@ -51,10 +58,16 @@ def parsed(body):
     return definition
 
 
-@tabled(
-    "examples of the specification",
-    "body",
-    "acceptors",
+@pytest.mark.parametrize(
+    ("body", "acceptors"),
+    [
+        (
+            BUCKET_EXISTS,
+            ["success when the call succeeds", "retry when the call fails with NotFound"],
+        ),
+        (THING_EXISTS, ["failure when status is 'failed'", "success when status is 'success'"]),
+        (GROUP_EXISTS, ["success when length(input.groups) == length(output.groups) is true"]),
+    ],
     ids=["BucketExists", "ThingExists", "GroupExists"],
 )
 def test_examples_of_the_specification(body, acceptors):

@@ -1,6 +1,6 @@
 """States sorted by their names, and those that documentation names."""
 
-from case_tables import tabled
+import pytest
 
 from boto_waiters_plus.definitions.words import documented_states, sort_states
 
@@ -9,7 +9,25 @@ def sorted_as(values, success=""):
     return [" ".join(group) for group in sort_states(values.split(), success.split())]
 
 
-@tabled("states are sorted by their words", "success", "failure", "passing")
+@pytest.mark.parametrize(
+    ("success", "failure", "passing"),
+    [
+        ("ACTIVE", "CREATE_FAILED DELETED", "CREATING DELETING"),
+        ("Available", "Failed Deleted Stopped", "Processing Deleting Stopping"),
+        ("SUCCEEDED", "FAILED CANCELLED TIMED_OUT", "QUEUED RUNNING CANCELLING"),
+        ("RUNNING", "STOPPED", "STARTING STOPPING"),
+        (
+            "CREATE_COMPLETE UPDATE_COMPLETE",
+            "CREATE_FAILED DELETE_COMPLETE ROLLBACK_COMPLETE",
+            "CREATE_IN_PROGRESS ROLLBACK_IN_PROGRESS",
+        ),
+        ("COMPLETED", "COMPLETED_WITH_ERRORS PARTIAL_SUCCESS", "NOT_STARTED IN_PROGRESS"),
+        ("ENABLED", "PAUSING_FAILED", "DISABLED ENABLING FAILED_RETRYING TEMPORARY_FAILURE"),
+        ("CREATED", "DELETE_FAILED", "CREATING"),
+        ("deleted", "error", "deleting"),
+        ("in-use", "access-denied", "not-available"),
+    ],
+)
 def test_states_are_sorted_by_their_words(success, failure, passing):
     mixed = sorted(f"{success} {failure} {passing}".split())
     found = sort_states(mixed)
@@ -32,7 +50,22 @@ def test_the_callers_success_decides_what_fails():
     ]
 
 
-@tabled("states are read from documentation", "documentation", "states")
+@pytest.mark.parametrize(
+    ("documentation", "states"),
+    [
+        ("<p>Either <code>ENABLED</code> or <code>DISABLED</code>.</p>", "ENABLED DISABLED"),
+        ("<ul><li><p>Available - It is.</p></li><li>Failed: not</li></ul>", "Available Failed"),
+        (
+            "<li> <p>CREATE PENDING &gt; ACTIVE -or- CREATE FAILED</p> </li>",
+            "CREATE+PENDING ACTIVE CREATE+FAILED",
+        ),
+        ("The statuses are: <code>CREATED | RUNNING</code>", "CREATED RUNNING"),
+        ("The state (pending | available | deleting).", "pending available deleting"),
+        ("Possible values: ACTIVE, messages are sent; and, INACTIVE.", "ACTIVE INACTIVE"),
+        ("<p>See <code>Status</code> of <code>DescribeTable</code> in the AWS API.</p>", ""),
+        ("", ""),
+    ],
+)
 def test_states_are_read_from_documentation(documentation, states):
     found = documented_states(documentation)
     assert found == tuple(state.replace("+", " ") for state in states.split())

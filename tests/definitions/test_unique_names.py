@@ -46,7 +46,7 @@ def test_loader_and_check_refuse_the_same_names(case):
         bwp.load_definitions(documents)
         return
     for load in (bwp.load_definitions, lambda source: bwp.install(definitions=source)):
-        with pytest.raises(bwp.WaiterDefinitionError, match="name already taken by"):
+        with pytest.raises(bwp.WaiterDefinitionError, match="taken"):
             load(documents)
 
 
@@ -79,7 +79,7 @@ def test_other_case_of_a_name_hides_the_shipped_waiter(other_case):
     assert "bucket_exists" in other_case.waiter_names
     assert other_case.wait_until_bucketexists.definition.operation == "HeadObject"
     assert not hasattr(other_case, "wait_until_bucket_exists")
-    with pytest.raises(ValueError, match="has no waiter 'BucketExists'; did you mean 'Bucketexi"):
+    with pytest.raises(ValueError, match="'Bucketexists'"):
         bwp.wait_until(other_case, "BucketExists", Bucket="b", max_wait=1)
 
 

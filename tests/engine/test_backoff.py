@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from case_tables import tabled
 from engine.delays import next_delay
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +46,11 @@ def test_delay(case):
     assert delay == case["delay"]
 
 
-@tabled("range of a fixed delay", "delay", "bounds")
+@pytest.mark.parametrize(("delay", "bounds"), [
+    (1, (1, 1)), (2, (1, 2)), (3, (1, 3)), (4, (1, 4)), (5, (2, 5)), (6, (2, 6)), (10, (3, 10)),
+    (15, (4, 15)), (20, (5, 20)), (30, (8, 30)), (300, (75, 300)), (0, (0, 0)), (0.5, (0.5, 0.5)),
+    (1.5, (1, 1.5)), (7.5, (2, 7.5)),
+])  # fmt: skip
 def test_range_of_a_fixed_delay(delay, bounds):
     assert delay_range(delay) == bounds
 

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from case_tables import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,10 +102,31 @@ def test_errors_and_delays_are_those_given():
     assert (made().min_delay, made().max_delay) == (2, 30)
 
 
-@tabled("bad argument is named", "options", "message")
-def test_bad_argument_is_named(options, message):
-    is_type = " must be a " in message or "timedelta" in message
-    with pytest.raises(TypeError if is_type else ValueError, match=message):
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        (ValueError, {"success": []}, "success and success_on_error"),
+        (ValueError, {"failure": ["DONE"]}, "'DONE'"),
+        (ValueError, {"success_on_error": ["E"], "retry_on_error": ["E"]}, "'E'"),
+        (ValueError, {"retry_on_error": [""]}, r"retry_on_error\[0\]"),
+        (ValueError, {"path": "Job."}, "path 'Job.'"),
+        (ValueError, {"failure": ["F"], "reason": "Job."}, "reason 'Job.'"),
+        (ValueError, {"failure": ["F"], "reason": ""}, "reason is empty"),
+        (ValueError, {"reason": "Job.Why"}, "reason .*failure"),
+        (ValueError, {"name": "jobDone"}, "name"),
+        (ValueError, {"many": "some"}, "many"),
+        (ValueError, {"max_delay": 1}, r"min_delay \(2\) .*max_delay \(1\)"),
+        (TypeError, {"success": "DONE"}, r"success .*\['DONE'\]"),
+        (TypeError, {"success": [True]}, r"success\[0\]"),
+        (TypeError, {"success": 1}, "success"),
+        (TypeError, {"path": None}, "path"),
+        (TypeError, {"failure": "F"}, "failure"),
+        (TypeError, {"failure": [1]}, r"failure\[0\]"),
+        (TypeError, {"success_on_error": 1}, "success_on_error"),
+    ],
+)
+def test_bad_argument_is_named(kind, options, words):
+    with pytest.raises(kind, match=words):
         made(**options)
 
 
@@ -131,7 +151,20 @@ ITEMS = [
 GROUPS = {"Groups": [{"Items": [each]} for each in ITEMS], "Notes": [{"T": "of the first"}]}
 
 
-@tabled("the reason is that of the failed item", "path", "reason", "message")
+@pytest.mark.parametrize(
+    ("path", "reason", "message"),
+    [
+        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[0]", "killed"),
+        ("Groups[*].Items[*].State.Name", "Groups[].Items[].Why[]", "killed"),
+        ("Groups[].Items[].Parts[].S", "Groups[].Items[].Why", ["killed", "x"]),
+        ("Groups[].Items[].Parts[*].S", "Groups[].Items[].Why[0]", "killed"),
+        ("Groups[].Items[].State.Name", "Notes[].T", False),
+        ("sort(Groups[].Items[].State.Name)", "sort(Groups[].Items[].Why[])[]", False),
+        ("Groups[1:2][].Items[].State.Name", "Notes[].T", ["of the first"]),
+        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[] | [0]", "fine"),
+        ("Groups[1].Items[0].State.Name", "Groups[1].Items[].Why[]", ["killed", "x"]),
+    ],
+)
 def test_the_reason_is_that_of_the_failed_item(path, reason, message):
     matching = Matching(made(path, ["DONE"], failure=["down"], reason=reason).acceptors)
     match = matching.match_response(GROUPS)

@@ -3,7 +3,6 @@
 from itertools import islice
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.engine.screen_plan import ScreenBalance, ScreenPlan
 
@@ -22,7 +21,28 @@ def page(*ids, state="Running"):
     return {each: {state} for each in ids}
 
 
-@tabled("waits in progress stay open with their state", "ids", "pages", "states")
+@pytest.mark.parametrize(
+    ("ids", "pages", "states"),
+    [
+        (
+            ["a", "b", "c"],
+            [{"a": {"Running"}, "b": {"Completed"}, "x": {"Running"}}],
+            ["Running", None, None],
+        ),
+        # Neither case nor the rest of an ARN counts.
+        (["MyDB", "other"], [{"MYDB": {"Running"}}], ["Running", None]),
+        (["MyDB", "other"], [{"arn:aws:rds:eu-west-1:1:db/mydb": {"Running"}}], ["Running", None]),
+        (["a", "a"], [{"a": {"Stopping"}}], ["Stopping", "Stopping"]),
+        (["a/b"], [{"A/B": {"Running"}}], ["Running"]),
+        (["c"], [{"a/b/C": {"Running"}}], ["Running"]),
+        # One that has ended is enough.
+        (["a"], [{"a": {"Completed", "Running"}}], [None]),
+        (["a"], [{"a": {"Running"}}, {"a": {"Completed"}}], [None]),
+        (["a"], [{"a": {"Completed"}}, {"a": {"Running"}}], [None]),
+        # A state that changes between two lists stays open.
+        (["a"], [{"a": {"Stopping"}}, {"a": {"Running"}}], ["Running"]),
+    ],
+)
 def test_waits_in_progress_stay_open_with_their_state(ids, pages, states):
     one = plan(ids)
     for each in pages:

@@ -1,7 +1,6 @@
 """What of a response may be shown."""
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.engine.redaction import counted, cut, listed, may_show, shown, state_text
 
@@ -76,6 +75,10 @@ def test_state_is_the_value_or_else_its_words(observed, words, text):
     assert state_text(observed, words) == text
 
 
-@tabled("values beyond the most are counted", "values", "most", "text")
+@pytest.mark.parametrize(("values", "most", "text"), [
+    ("abc", 3, "a, b, c"), ("abcd", 3, "a, b and 2 more"), ("abc", 2, "a and 2 more"),
+    ("ab", 1, "a and 1 more"), (["x" * 101], 3, "x" * 97 + "..."),
+    (["a\nb", "c"], 1, "a\\nb and 1 more"),
+])  # fmt: skip
 def test_values_beyond_the_most_are_counted(values, most, text):
     assert listed(list(values), most) == text

@@ -1,7 +1,6 @@
 """The state seen: what the acceptors compare, else the model's state, else what is missing."""
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
@@ -38,7 +37,59 @@ PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
 PARTS = {"Parts": [PART, {"State": "up"}]}
 
 
-@tabled("what an expression compares is the state", "path", "output", "state")
+DOWN, PLACES = {"Status": "down"}, {"Places": {"a": {"status": "down"}}}
+COUNTS = {
+    "DBParts": "2 DB parts", "Policies": "1 policy", "Addresses": "2 addresses", "Part": "2 parts",
+    "GlobalSecondaryIndexes": "1 global secondary index", "Indices": "1 index",
+    "Batches": "1 batch", "Meshes": "2 meshes", "Caches": "1 cache", "Devices": "1 device",
+    "Classes": "1 class", "Statuses": "1 status", "Access": "1 access", "Analysis": "1 analysis",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "state"),
+    [
+        ("Status == 'up'", DOWN, "down"),
+        ("'up' == Status", DOWN, "down"),
+        ("Thing.Status == 'up' && Thing.Ok", {"Thing": DOWN}, "down"),
+        ("length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts) > `0` && length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
+        ("length(Parts[?Health.Status != 'ok']) == `5`", PARTS, ["bad"]),
+        # Of two strings, the one that is called a state.
+        ("length(Parts[?Name == 'a' && State == 'up']) == `1`", PARTS, ["pending", "up"]),
+        ("length(Groups[].Parts[?State != 'up'][]) == `0`", {"Groups": [PARTS]}, ["pending", "up"]),
+        ("length(values(Places)[?status != 'up']) == `0`", PLACES, ["down"]),
+        ("contains(['up', 'ready'], Status)", DOWN, "down"),
+        ("contains(Parts[].State, 'ready')", PARTS, ["pending", "up"]),
+        ("(Parts[?State != 'up'] | length(@)) == `0`", PARTS, ["pending", "up"]),
+        # Without a string, numbers and flags.
+        ("Running == Desired", {"Running": 2, "Desired": 3}, "running 2, desired 3"),
+        ("length(Parts[?Lag > `9`]) == `0`", {"Parts": [{"Lag": 20}, {"Lag": 1}]}, "lag 20, 1"),
+        ("UnreadCount == `0`", {"UnreadCount": 4}, "unread count 4"),
+        ("Enabled", {"Enabled": False}, "not enabled"),
+        ("Enabled == `true`", {"Enabled": False}, "not enabled"),
+        ("!Locked", {"Locked": True}, "locked"),
+        ("Link == `null`", {"Link": "a"}, "a link"),
+        ("length(Aliases) == `0` && !NextToken", {"Aliases": [{}]}, "1 alias"),
+        *(
+            (f"length({name}) == `9`", {name: [1] * int(text[0])}, text)
+            for name, text in COUNTS.items()
+        ),
+        ("Alias != `null`", {}, "no alias"),
+        ("Links == `null`", {"Links": [1, 2]}, "2 links"),
+        ("Link == `null`", {"Link": {"a": 1}}, "a link"),
+        ("Enabled", {"Enabled": None}, "no enabled"),
+        ('contains(`["up", "ready"]`, Status)', DOWN, "down"),
+        ("not_null(Thing.Status == 'up', `false`)", {"Thing": DOWN}, "down"),
+        ("length(Parts || Others || `[]`) > `0`", {}, "no part"),
+        ("length(Places.* | [?status != 'up']) == `0`", PLACES, ["down"]),
+        (
+            "length(Places.*.parts[?status != 'up'][]) == `0`",
+            {"Places": {"a": {"parts": [{"status": "down"}]}}},
+            ["down"],
+        ),
+    ],
+)
 def test_what_an_expression_compares_is_the_state(path, output, state):
     assert seen(acceptor(path), output=output) == state
 

@@ -1,9 +1,9 @@
 """A wait that is stored, moved and resumed."""
 
 import json
+import math
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.machine import (
@@ -100,10 +100,32 @@ def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
     assert resumed(paused, policy).step(Begin(), 500, min) == pause
 
 
-@tabled("invalid state is refused", "text")
+STORED = json.loads(machine_after(Begin()).to_json())
+WRONG = {
+    "version": [2, None],
+    "definition": ["other", None],
+    "phase": ["dancing", None],
+    "attempts": ["many", None, -1, 1.5],
+    "elapsed": [[]],
+    "slept": [math.nan],
+    "pause": [-5],
+    "last": ["no"],
+    "unknown": [1],
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "not json", "null", "[]", "5", "{}", '{"version": 1}'),
+        '{"version": 1, "definition": "abc"}',
+        *(
+            pytest.param(json.dumps(STORED | {name: value}), id=f"{name} {value}")
+            for name, values in WRONG.items()
+            for value in values
+        ),
+    ],
+)
 def test_invalid_state_is_refused(text):
-    with pytest.raises(
-        ValueError,
-        match=r"^not the state|^state of definition .+, not of 'abc'$|^Expecting|valid Phase$",
-    ):
+    with pytest.raises(ValueError):
         Machine.from_json(text, STATES, POLICY, digest="abc")

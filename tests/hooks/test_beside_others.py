@@ -137,8 +137,7 @@ class OwnSubclass(Waiter):
 
 
 @pytest.mark.parametrize(
-    "target",
-    ["botocore.client.BaseClient.get_waiter", "botocore.waiter.create_waiter_with_client"],
+    "target", ["botocore.client.BaseClient.get_waiter", "botocore.waiter.create_waiter_with_client"]
 )
 @pytest.mark.parametrize("own", [OwnWaiter, OwnSubclass])
 def test_a_waiter_of_a_users_own_class_is_left_alone(target, own):

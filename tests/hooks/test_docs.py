@@ -6,7 +6,6 @@ import re
 
 import boto3
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -65,13 +64,29 @@ def test_documentation_of_a_definition_is_shown_as_commonmark(s3, waitable):
     assert "* success when length(a) < `5` && b is true\n" in text
 
 
-@tabled("first line is in words of the resource", "service", "name", "line")
-def test_first_line_is_in_words_of_the_resource(service, name, line):
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("s3.bucket_exists", "the bucket exists (HeadBucket succeeds)."),
+        ("s3.bucket_not_exists", "the bucket does not exist (HeadBucket fails with NotFound)."),
+        ("ec2.instance_running", "the instance is running (every State.Name is 'running')."),
+        ("cloudformation.stack_create_complete", "stack status is CREATE_COMPLETE."),
+        ("ec2.nat_gateway_deleted", "the nat gateway is deleted (every State is"),
+        ("iam.role_exists", "the role exists (GetRole succeeds)."),
+        ("elb.any_instance_in_service", "any instance is in service (any State is"),
+        ("ecs.services_stable", "the services are stable ("),
+        ("ecs.tasks_running", "the tasks are running (every lastStatus is 'RUNNING')"),
+    ],
+)
+def test_first_line_is_in_words_of_the_resource(name, line):
     bwp.install()
+    service, _, name = name.partition(".")
     method = getattr(boto3.client(service), f"wait_until_{name}")
     # Behind the signature, which newer Pythons print on several lines.
     lines = (each.strip() for each in page(method).splitlines())
-    assert next(each for each in lines if each.startswith("Wait until")).startswith(line)
+    assert next(each for each in lines if each.startswith("Wait until")).startswith(
+        f"Wait until {line}"
+    )
 
 
 def test_every_option_is_described_by_help():

@@ -9,9 +9,9 @@ import botocore
 import botocore.session
 import botocore.waiter
 import pytest
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import WaiterDefinitionError
 
 PATCHED = [(botocore.waiter.Waiter, "wait"), (botocore.session.Session, "create_client")]
 STOCK = [vars(c)[n] for c, n in PATCHED]
@@ -65,7 +65,7 @@ def test_clients_that_exist_are_stock_after_uninstall(kinesis):
     bwp.uninstall()
     assert not waits(client)
     assert [name for name in dir(client) if name.startswith("wait_until")] == []
-    with pytest.raises(AttributeError, match=r"has no attribute 'wait_until_stream_exists'$"):
+    with pytest.raises(AttributeError, match="wait_until_stream_exists"):
         client.wait_until_stream_exists  # noqa: B018 - the access is the test
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
     assert waiter.wait(StreamName="s") is None
@@ -130,7 +130,7 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     client = kinesis()
     assert client.wait_until_stream_exists(StreamName="s", max_wait=60).attempts == 1
     assert client.get_waiter("stream_exists").wait(StreamName="s") is None
-    with pytest.raises(ValueError, match="Waiter does not exist"):
+    with pytest.raises(ValueError, match="stream_of_mine"):
         client.get_waiter("stream_of_mine")
     # Until the next `install`, or after `uninstall` for what is enabled.
     for change in (bwp.install, bwp.uninstall):
@@ -143,7 +143,25 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
 # --- bad input ----------------------------------------------------------------------------------
 
 
-@tabled("bad settings leave nothing half installed", "settings", "kind", ids=str)
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({"definitions": {"smithy": "2.0", "shapes": {"a": 3}}}, WaiterDefinitionError),
+        ({"definitions": {}}, WaiterDefinitionError),
+        ({"definitions": "/nowhere.json"}, WaiterDefinitionError),
+        ({"definitions": 3}, WaiterDefinitionError),
+        ({"definitions": [{"waiters": {"A": {}}}]}, WaiterDefinitionError),
+        ({"defaults": {"min_dely": 3}}, TypeError),
+        ({"defaults": {"max_wait": 3}}, TypeError),
+        ({"defaults": 3}, TypeError),
+        ({"defaults": {"min_delay": -1}}, ValueError),
+        ({"defaults": {"min_delay": 9, "max_delay": 3}}, ValueError),
+        ({"on_event": "print"}, TypeError),
+        ({"get_waiter": None}, TypeError),
+        ({"get_waiter": 1}, TypeError),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("again", [False, True])
 def test_bad_settings_leave_nothing_half_installed(settings, kind, again, kinesis):
     if again:
@@ -179,7 +197,7 @@ def test_a_taken_method_name_is_refused_for_its_service(service, definition):
     session.events.register_first(f"creating-client-class.{service}", add)
     bwp.install(definitions=definition("Mine"))
     if service == "kinesis":
-        with pytest.raises(bwp.WaiterDefinitionError, match=r"waiter Mine.*wait_until_mine"):
+        with pytest.raises(bwp.WaiterDefinitionError, match="wait_until_mine"):
             session.client(service)
     else:
         assert session.client(service).wait_until_mine == "taken"

@@ -48,7 +48,7 @@ def test_dir_logs_once_what_it_cannot_list(client, caplog, tmp_path):
 
 @pytest.mark.parametrize("name", ["wait_until_mine", "wait_until_stream_exists", "wait_until_x"])
 def test_methods_of_the_service_are_refused_by_place(client, name):
-    with pytest.raises(bwp.WaiterDefinitionError, match=f"^{PLACE}state must be one of") as caught:
+    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE) as caught:
         getattr(client(), name)
     assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -81,7 +81,7 @@ def test_only_the_malformed_waiter_of_waiters_2_is_refused(client, tmp_path):
     (tmp_path / FILE).with_name("waiters-2.json").write_text(json.dumps(document))
     kinesis = client()
     assert kinesis.wait_until_good.definition.min_delay == 1
-    with pytest.raises(bwp.WaiterDefinitionError, match="waiter Bad: delay must be"):
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"Bad.*delay"):
         kinesis.wait_until_bad  # noqa: B018 - the lookup is what is tested
 
 

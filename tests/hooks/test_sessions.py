@@ -128,7 +128,7 @@ def test_the_sessions_search_path_is_used(config, tmp_path, definition, place):
 
 @pytest.mark.parametrize("target", [None, "kinesis", boto3, object(), boto3.Session])
 def test_anything_else_is_refused(target):
-    with pytest.raises(TypeError, match="session, or a client, not"):
+    with pytest.raises(TypeError, match="target"):
         bwp.enable(target)
 
 

@@ -10,7 +10,6 @@ import hypothesis
 import pytest
 from botocore.exceptions import ClientError
 from botocore.validate import ParamValidator
-from case_tables import tabled
 from hypothesis import strategies as st
 from installed_models import IS_OLDER
 
@@ -201,16 +200,57 @@ def test_a_refusal_is_raised_as_boto3_raises_it(stale):
     assert service.operations == ["RebootDBInstance"]
 
 
-@tabled("what has nothing to wait for is refused before the call", "part", "parameters", "reason")
+@pytest.mark.parametrize(
+    ("part", "parameters", "reason"),
+    [
+        (
+            "certificate is issued",
+            {"then_wait": "CertificateValidated", "CertificateAuthorityArn": "arn:aws:acm-pca:ca"},
+            "private CA has no validation",
+        ),
+        ("three minutes", {"ApplyImmediately": False}, "maintenance window"),
+        ("the successful update", {"DryRun": True}, "DryRun=True changes nothing"),
+        ("memorydb: a snapshot is copied", {"TargetBucket": "b"}, "the copy is in TargetBucket"),
+        (
+            "emr: a group that is not the first",
+            {
+                "InstanceGroups": [
+                    {"InstanceGroupId": "i", "InstanceCount": 2, "Configurations": []}
+                ]
+            },
+            "could not be applied",
+        ),
+        ("lambda: a scaling configuration", {"FunctionScalingConfig": {}}, "is not read back"),
+        (
+            "metric category that an instance",
+            {"MetricCategoryIds": ["m"] * 6},
+            "no more than 5 metric categories",
+        ),
+        ("redshift: the port", {"MaintenanceTrackName": "trailing"}, "next maintenance window"),
+        ("elasticache: a snapshot is copied", {"TargetBucket": "b"}, "the copy is in TargetBucket"),
+    ],
+)
 def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, parameters, reason):
     row = named(part)
     service = stale({**row, "parameters": {**row["parameters"], **parameters}})
-    with pytest.raises(ValueError, match=f"has nothing to wait for: .*{reason}"):
+    with pytest.raises(ValueError, match=reason):
         begin(service)
     assert service.operations == []
 
 
-@tabled("a bad argument is refused before the call", "options", "kind", "words")
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"success_for": 3600}, ValueError, "success_for"),
+        ({"initial_delay": 3600}, ValueError, "initial_delay"),
+        ({"then_wait": "JobRunSuceeded"}, ValueError, "'JobRunSucceeded'"),
+        ({"then_wait": 5}, TypeError, "then_wait"),
+        ({"then_wait": ("JobRunSucceeded", 5)}, TypeError, "function"),
+        ({"then_wait": ("JobRunSucceeded",)}, TypeError, "function"),
+        ({"then_wait": (5, len)}, TypeError, "function"),
+        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
+    ],
+)
 def test_a_bad_argument_is_refused_before_the_call(job, options, kind, words):
     service = job()
     with pytest.raises(kind, match=words):
@@ -218,7 +258,14 @@ def test_a_bad_argument_is_refused_before_the_call(job, options, kind, words):
     assert service.operations == []
 
 
-@tabled("an effect polls what the installed botocore has", "service", "method")
+@pytest.mark.parametrize(
+    ("service", "method"),
+    [
+        # botocore 1.34 lacks the operation of the first, and that of the second's waiter.
+        ("transfer", "start_file_transfer"),
+        ("athena", "create_data_catalog"),
+    ],
+)
 def test_an_effect_polls_what_the_installed_botocore_has(service, method):
     client = SESSION.client(service)
     effect = bwp.effect_of(getattr(client, method))
@@ -229,12 +276,12 @@ def test_an_operation_without_an_effect_names_waiters_of_the_resource(stale):
     client = stale(named("dynamodb: throughput")).client
     dax = stale({**named("dynamodb: throughput"), "service": "dax"}).client
     assert bwp.effect_of(dax.update_cluster) is None
-    with pytest.raises(ValueError, match="of the same resource: ClusterAvailable, ClusterDeleted"):
+    with pytest.raises(ValueError, match="ClusterAvailable, ClusterDeleted"):
         bwp.begin(dax.update_cluster, max_wait=9, ClusterName="c")
-    with pytest.raises(ValueError, match="put_item has nothing to wait for: the change is compl"):
+    with pytest.raises(ValueError, match="put_item"):
         bwp.begin(client.put_item, max_wait=9, TableName="t")
     for refuses in (bwp.effect_of, lambda method: bwp.begin(method, max_wait=9)):
-        with pytest.raises(TypeError, match="a method of a client"):
+        with pytest.raises(TypeError, match="method"):
             refuses(print)
 
 
@@ -287,16 +334,16 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
     with bwp.deadline(MAX_WAIT / 2):
         operation = begin(service, initial_delay=MAX_WAIT * 0.75)
     assert operation.result(60).basis == "identity"
-    with pytest.raises(ValueError, match=r"initial_delay .* less than"):
+    with pytest.raises(ValueError, match="initial_delay"):
         begin(service, initial_delay=MAX_WAIT)
 
 
-@tabled("other names of options are answered", "name", "right")
-def test_other_names_of_options_are_answered(job, name, right):
+@pytest.mark.parametrize("name", ["on_timeout", "else_"])
+def test_begin_has_no_other_end_than_an_error(job, name):
     service = job()
-    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+    with pytest.raises(TypeError, match=f"max_wait.*{name}"):
         begin(service, **{name: 5})
-    with pytest.raises(TypeError, match=f"begin takes {right}.* instead of {name}"):
+    with pytest.raises(TypeError, match=f"max_wait.*{name}"):
         asyncio.run(bwp.begin_async(service.client.start_job_run, JobName="j", **{name: 5}))
     assert service.operations == []
 
@@ -311,18 +358,28 @@ def test_hidden_parameters_are_no_part_of_the_calls_label(job, caplog):
     assert "JobName" not in f"{labels} {caplog.text} {caught.value}"
 
 
+ROLE = "The role defined for the function cannot be assumed by Lambda."
+
+
 def refused(message):
     return {"Error": {"Code": "InvalidParameterValueException", "Message": message}}
 
 
 def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
-    role = refused("The role defined for the function cannot be assumed by Lambda.")
+    role = refused(ROLE)
     operation = begin(stale({**named("not known everywhere"), "refusals": [role, role]}))
     assert operation.result(60).basis == "identity"
     assert operation.call.attempts == 3
 
 
-@tabled("no other refusal is repeated", "message", "options", "calls")
+@pytest.mark.parametrize(
+    ("message", "options", "calls"),
+    [
+        ("Runtime python2.6 is not supported", {}, 1),
+        (ROLE, {}, 8),
+        (ROLE, {"propagation_wait": 0}, 1),
+    ],
+)
 def test_no_other_refusal_is_repeated(stale, message, options, calls):
     row = {**named("not known everywhere"), "refusals": [refused(message)], "answer": None}
     service = stale(row)
@@ -377,7 +434,8 @@ def test_changes_are_awaited_together(stale):
 
 def test_an_operation_goes_on_after_the_batch(stale):
     operation = begin(stale(named("glue: a job run")))
-    with pytest.raises(bwp.WaitersError, match="timed out"):
+    with pytest.raises(bwp.WaitersError) as caught:
         bwp.wait_all([operation], max_wait=1)
+    assert isinstance(caught.value.errors[0], bwp.WaiterTimeoutError)
     assert not operation.done()
     assert bwp.wait_all([operation]) == [operation.result(60)]

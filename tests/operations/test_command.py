@@ -5,7 +5,6 @@ import socket
 
 import boto3
 import pytest
-from case_tables import tabled
 from stored_waits import work  # beside this file
 
 from boto_waiters_plus import operations
@@ -96,7 +95,15 @@ def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
     assert command("work", "--until-idle")[0] == 0
 
 
-@tabled("wrong arguments are one line", "words", "problem")
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["get", "operations/1"], "there is no"),
+        (["list", "--state", "opne"], "state must be one of"),
+        (["list", "--page-token", "x"], "page_token"),
+        (["resume", "operations/" + "0" * 32], "there is no"),
+    ],
+)
 def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
     error = capsys.readouterr().err
@@ -111,7 +118,15 @@ def test_a_store_that_cannot_be_used(tmp_path, capsys):
         assert "unable to open" in capsys.readouterr().err
 
 
-@tabled("serve refuses what it cannot do", "words", "problem")
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
+        (["--host", "192.0.2.1", "--port", "0"], "cannot listen"),
+        (["--token-file", "{folder}/none"], "cannot read {folder}/none"),
+        (["--token-file", "/dev/null"], "token must not be empty"),
+    ],
+)
 def test_serve_refuses_what_it_cannot_do(file, capsys, tmp_path, words, problem):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         facts = {"taken": taken.getsockname()[1], "folder": tmp_path}

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy
-from case_tables import experiments, tabled
+from case_tables import experiments
 from starlette.testclient import TestClient
 from stored_waits import SHARED, start, until  # beside this file
 
@@ -285,7 +285,14 @@ def test_an_open_store_notices_another_schema(store, store_url, stream, creating
 # --- URLs -----------------------------------------------------------------------------------------
 
 
-@tabled("urls that are none", "url", "words")
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql://a:hidden-word@h:port/x", "cannot be parsed"),
+        ("mysql://a:hidden-word@h/x", "not mysql"),
+        ("", "empty"),
+    ],
+)
 def test_urls_that_are_none(url, words):
     with pytest.raises(ValueError, match=words) as caught:
         operations.Store(url)

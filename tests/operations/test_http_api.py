@@ -5,7 +5,7 @@ import json
 
 import boto3
 import pytest
-from case_tables import experiments, tabled
+from case_tables import experiments
 from installed_models import installed_operation
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
@@ -171,7 +171,16 @@ def test_without_the_token_nothing_is_told(app, started, header):
     assert "Open waits" in web.get("/").text
 
 
-@tabled("wrong starts are refused", "change", "words")
+@pytest.mark.parametrize(("change", "words"), [
+    ({"waiter": "stream_exist"}, "did you mean"), ({"max_wait": None}, "max_wait"),
+    ({"max_wait": True}, "max_wait"), ({"max_wait": "1"}, "max_wait"),
+    ({"other": 1}, "unknown member"), ({"options": {"on_attempt": 1}}, "on_attempt"),
+    ({"options": {"profile_name": "x"}}, "profile_name"),
+    ({"parameters": {"make_client": 1}}, "make_client"),
+    ({"definition": {}}, "neither Smithy JSON AST"), ({"exclusive_key": "\x00"}, "exclusive_key"),
+    ({"exclusive_key": "x" * 201}, "exclusive_key"), ({"exclusive_key": "\ud800"}, "exclusive_key"),
+    ({"request_id": "x" * 201}, "request_id"), ({"\ud800": 1}, "unknown member"),
+])  # fmt: skip
 def test_wrong_starts_are_refused(web, store, change, words):
     is_problem(post(web, **change), 400, "invalid_argument", words)
     assert not store.list().operations
@@ -184,7 +193,15 @@ def test_an_incomplete_start_is_refused(web):
     is_problem(response, 400, "invalid_argument", "waiter")
 
 
-@tabled("wrong parameters are refused by name", "parameters", "member")
+@pytest.mark.parametrize(
+    ("parameters", "member"),
+    [
+        ({"StreamName": ""}, "StreamName"),
+        ({"StreamName": 5}, "StreamName"),
+        ({"StreamName": "orders", "Limit": "many"}, "Limit"),
+        ({"StreamName": "orders", "Stream": "\ud800"}, "Stream"),
+    ],
+)
 def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
     is_problem(post(web, parameters=parameters), 400, "invalid_parameters", member)
     assert not store.list().operations
@@ -236,7 +253,10 @@ def test_a_waiter_whose_parameters_change_things_is_refused(real_web, store):
     assert not store.list().operations
 
 
-@tabled("a client that cannot be made", "change", "words")
+@pytest.mark.parametrize(("change", "words"), [
+    ({"service": "kinesys"}, "'kinesys'"), ({"region": "\ud800"}, "region"),
+    ({"region": "no region"}, "region"), ({"profile": "\ud800"}, "profile"),
+])  # fmt: skip
 def test_a_client_that_cannot_be_made(real_web, store, change, words):
     is_problem(post(real_web, **change), 400, "invalid_argument", words)
     assert not store.list().operations

@@ -13,7 +13,6 @@ from unittest import mock
 import boto3
 import botocore.exceptions
 import pytest
-from case_tables import tabled
 from stored_waits import until  # beside this file
 
 import boto_waiters_plus as bwp
@@ -223,7 +222,14 @@ def test_a_slow_callback_delays_no_wait(stream, active):
     assert started.result(60)
 
 
-@tabled("bad arguments are refused at once", "waiter", "keywords", "error", "words")
+@pytest.mark.parametrize(
+    ("waiter", "keywords", "error", "words"),
+    [
+        ("stream_exist", {}, ValueError, "'stream_exists'"),
+        ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
+        ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
+    ],
+)
 def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, error, words):
     client = stream(active)
     with pytest.raises(error, match=words):

@@ -112,7 +112,7 @@ def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time
     service = StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)
     begin(service).cancel()
     made_up({**EACH, "parameters": {"FileSystemId": "call.output.Id"}, "needed": ["FileSystemId"]})
-    with pytest.raises(bwp.WaiterFailedError, match="does not tell FileSystemId") as caught:
+    with pytest.raises(bwp.WaiterFailedError, match="FileSystemId") as caught:
         begin(StaleService({**ROUTES, "polls": []}, virtual_time))
     assert caught.value.call.response["Aliases"] == []
 

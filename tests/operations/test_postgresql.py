@@ -16,10 +16,7 @@ from boto_waiters_plus.operations.backend import UNDRIVEN
 from boto_waiters_plus.operations.sql import database
 from boto_waiters_plus.operations.sql.tables import LEASES, WAITS
 
-pytestmark = [
-    NIGHTLY,
-    pytest.mark.parametrize("store_url", ["postgresql"], indirect=True),
-]
+pytestmark = [NIGHTLY, pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)]
 
 
 def test_a_server_that_goes_away_and_comes_back(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from case_tables import experiments, tabled
+from case_tables import experiments
 from installed_models import installed_operation
 from stored_waits import ON_FILE, QUICK, SHARED, changed, row_id, start, swapped, until, work
 
@@ -49,7 +49,13 @@ def test_errors_come_back_with_their_facts(store, stream, creating, virtual_time
     assert operation.metadata["elapsed"] == pytest.approx(error.elapsed, abs=0.001)
 
 
-@tabled("the timeline keeps changes of state", "last", "options", "kept")
+@pytest.mark.parametrize(
+    ("last", "options", "kept"),
+    [
+        (True, {}, [(1, "CREATING"), (5, "ACTIVE")]),
+        (False, {"max_attempts": 3}, [(1, "CREATING"), (3, "CREATING")]),
+    ],
+)
 def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, last, options, kept):
     client = stream(*[creating] * 4, *[active] * last)
     operation = start(store, client, **options)
@@ -177,14 +183,14 @@ def test_definitions_and_states_travel(store, stream, definition, creating, acti
     work(store, stream(creating, creating, active))
     assert by_definition.result(10).waiter == "StreamIsMine"
     assert by_state.result(10).observed == "ACTIVE"
-    with pytest.raises(ValueError, match="may modify resources"):
+    with pytest.raises(ValueError, match="modify"):
         start(store, stream(), waiter="DeleteStream", until_state="ACTIVE")
 
 
 def test_sensitive_parameters_are_refused(store):
     s3 = boto3.client("s3")
     key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
-    with pytest.raises(ValueError, match="SSECustomerKey is sensitive") as caught:
+    with pytest.raises(ValueError, match="SSECustomerKey") as caught:
         store.start(s3, "object_exists", max_wait=60, Bucket="b", Key="k", **key)
     assert "hidden-word" not in str(caught.value)
     assert not store.list().operations
@@ -245,16 +251,22 @@ def test_list_filters(store, stream, active):
     assert len(paths(service="kinesis")) == 4
 
 
-@tabled("list refuses bad arguments", "arguments")
+@pytest.mark.parametrize(
+    "arguments", [{"state": "opne"}, {"page_token": "x"}, {"page_token": "W10="}]
+)
 def test_list_refuses_bad_arguments(store, arguments):
     with pytest.raises(ValueError, match=next(iter(arguments))):
         store.list(**arguments)
 
 
-@tabled(
-    "unknown paths are named",
-    "path",
-    "words",
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("operations/0", "expected operations/ and 32 hex digits"),
+        ("", "expected operations/ and 32 hex digits"),
+        ("x", "expected operations/ and 32 hex digits"),
+        ("operations/" + "0" * 32, "or it has expired"),
+    ],
     ids=["operations/0", "", "x", "operations/" + "0" * 32],
 )
 def test_unknown_paths_are_named(store, path, words):
@@ -304,7 +316,7 @@ def test_resume_goes_on_from_the_stored_state(store, stream, creating, active):
     operation = start(store, client, max_attempts=2)
     work(store, client)
     assert isinstance(operation.exception(10), bwp.WaiterAttemptsError)
-    with pytest.raises(ValueError, match="give max_attempts"):
+    with pytest.raises(ValueError, match="max_attempts"):
         store.resume(operation.path, max_wait=60)
     resumed = store.resume(operation.path, max_wait=60, max_attempts=2)
     assert not resumed.done()

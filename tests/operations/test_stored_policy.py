@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import boto3
 import botocore.exceptions
 import pytest
-from case_tables import tabled
 from stored_waits import QUICK, start, until, work  # beside this file
 
 import boto_waiters_plus as bwp
@@ -15,7 +14,13 @@ from boto_waiters_plus import operations
 # --- the policy -----------------------------------------------------------------------------------
 
 
-@tabled("settings of a worker change no wait", "own", "settings")
+@pytest.mark.parametrize(
+    ("own", "settings"),
+    [
+        ({}, {"success_count": 3, "max_attempts": 1, "initial_delay": 30}),
+        ({"min_delay": 5, "max_delay": 5}, {"min_delay": 20, "max_delay": 30}),
+    ],
+)
 def test_settings_of_a_worker_change_no_wait(store, stream, active, own, settings):
     client = stream(active)
     operation = start(store, client, **own)
@@ -100,9 +105,9 @@ def test_only_one_operation_of_an_exclusive_key(store, stream, active):
     client = stream(active)
     first = start(store, client, exclusive_key="deploy")
     start(store, client, exclusive_key="other")
-    with pytest.raises(operations.OperationError, match="conflict") as caught:
+    with pytest.raises(operations.OperationError) as caught:
         start(store, client, exclusive_key="deploy")
-    assert caught.value.path == first.path
+    assert (caught.value.code, caught.value.path) == ("conflict", first.path)
     work(store, client)
     assert start(store, client, exclusive_key="deploy").path != first.path
 
@@ -110,14 +115,14 @@ def test_only_one_operation_of_an_exclusive_key(store, stream, active):
 @pytest.mark.parametrize("value", ["a\ud800", "a\0", "x" * 201])
 @pytest.mark.parametrize("name", ["exclusive_key", "request_id", "profile_name"])
 def test_odd_names_are_refused(store, stream, value, name):
-    with pytest.raises(ValueError, match=f"{name.removesuffix('_name')} .*200 characters"):
+    with pytest.raises(ValueError, match=name.removesuffix("_name")):
         start(store, stream(), **{name: value})
     assert not store.list().operations
 
 
 def test_long_names_of_waiters_are_refused(store, stream, definition):
     (mine,) = bwp.load_definitions(definition("S" * 201))
-    with pytest.raises(ValueError, match=r"waiter .*200 characters"):
+    with pytest.raises(ValueError, match="waiter"):
         start(store, stream(), waiter=mine)
 
 

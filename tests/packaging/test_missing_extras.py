@@ -5,7 +5,6 @@ import os
 import sys
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
@@ -41,7 +40,13 @@ def test_a_missing_extra_is_named(package, reloaded, use, extra, monkeypatch):
         use()
 
 
-@tabled("the command names what is missing", "package", "words", "code", "extra")
+@pytest.mark.parametrize(
+    ("package", "words", "code", "extra"),
+    [
+        ("moto.server", ["demo"], 255, "boto-waiters-plus[demo]"),
+        ("uvicorn", ["operations", "serve", "--store", "waits.db"], 2, "uvicorn"),
+    ],
+)
 def test_the_command_names_what_is_missing(package, words, code, extra, monkeypatch, capsys):
     # The demo drops variables of its process.
     monkeypatch.setattr(os, "environ", {})

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from botocore.exceptions import WaiterError
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -72,7 +71,12 @@ def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, con
     assert type(error) is expected
 
 
-@tabled("bad waiter config is refused before any call", "waiter_config", "kind", "text", ids=str)
+@pytest.mark.parametrize(("waiter_config", "kind", "text"), [
+    ({"delay": 5}, ValueError, "'Delay'"), ({"MaxAttempt": 5}, ValueError, "'MaxAttempts'"),
+    ({"max_wait": 5}, ValueError, "WaiterConfig"), ({"MaxWiat": 5}, ValueError, "'MaxWait'"),
+    ({"Delay": 5, "Jitter": True}, ValueError, "Jitter"),
+    (None, TypeError, "WaiterConfig"), ("Delay=5", TypeError, "WaiterConfig"),
+], ids=str)  # fmt: skip
 def test_bad_waiter_config_is_refused_before_any_call(
     s3, answers, missing, waiter_config, kind, text
 ):

@@ -10,7 +10,7 @@ from functools import partial
 import boto3
 import jmespath
 import pytest
-from case_tables import experiments, tabled, tables
+from case_tables import experiments
 from installed_models import installed_operation
 from service.own_service import clients_of
 
@@ -19,7 +19,39 @@ import boto_waiters_plus as bwp
 NOON = dt.datetime(2024, 1, 1, 12, tzinfo=dt.timezone.utc)
 EPOCH = 1704110400
 
-SHAPES = tables("service")["shapes"]
+
+def structure(text, **more):
+    """Return a structure: members of a text such as `Since=Timestamp Ids`."""
+    pairs = (word.partition("=")[::2] for word in text.split())
+    return {
+        "type": "structure",
+        "members": {name: {"shape": shape or name} for name, shape in pairs},
+        **more,
+    }
+
+
+SHAPES = {
+    "Output": structure(
+        "Name=String Count=Integer Ready=Boolean Secret Created=Timestamp Data=Blob Body=Stream "
+        "Items ByKey Account Tree Free=Document"
+    ),
+    "Input": structure("Since=Timestamp Ids"),
+    "Ids": {"type": "list", "member": {"shape": "String"}},
+    **{
+        name: {"type": name.lower()}
+        for name in ("String", "Integer", "Boolean", "Timestamp", "Blob")
+    },
+    "Secret": {"type": "string", "sensitive": True},
+    "Stream": {"type": "blob", "streaming": True},
+    "Items": {"type": "list", "member": {"shape": "Item"}},
+    "Item": structure("Id=String At=Timestamp Raw=Blob"),
+    "ByKey": {"type": "map", "key": {"shape": "String"}, "value": {"shape": "Timestamp"}},
+    "Account": structure("Token=Secret", sensitive=True),
+    "Tree": structure("Child=Tree When=Timestamp"),
+    "Document": structure("", document=True),
+    "Choice": structure("When=Timestamp Name=String", union=True),
+}
+SHAPES["Output"]["members"]["Created"]["locationName"] = "createdAt"
 
 
 class Body:
@@ -106,13 +138,26 @@ for document, moment in ((RAW, NOON), (CONVERTED, EPOCH)):
     document["Items"][1] |= {**document["Items"][0], "Id": "b"}
 
 
-@tabled("paths that reach a timestamp or blob convert", "path")
+@pytest.mark.parametrize("path", [
+    "Name", "length(Items)", "Items[].Id", "Items[?Id=='a'].Id", "length(Items[?Id=='a']) > `0`",
+    "Created", "Created > `1700000000`", "Items[].At", "Items[?At > `5`].Id",
+    "max_by(Items, &At).Id", "sort_by(Items, &Raw)[0].Id", "map(&At, Items)",
+    "Items[].{id: Id, at: At}", "Items[].[Id, Raw]", "Items[0].*", "values(Items[0])",
+    "to_string(@)", "merge(Items[0], Items[1]).Id", "ByKey.anything", "Tree.Child.Child.When",
+    "Data == 'YQ=='", "not_null(Name, Created)", "Name || Created", "contains(keys(@), 'Created')",
+])  # fmt: skip
 def test_paths_that_reach_a_timestamp_or_blob_convert(outcome, path):
     found = json.dumps(jmespath.search(path, CONVERTED))
     outcome(f"({path}) == `{found}`", "true", RAW)
 
 
-@tabled("paths over sensitive members are sensitive", "path", "sensitive")
+@pytest.mark.parametrize(("path", "sensitive"), [
+    ("Name", False), ("Secret", True), ("length(Secret)", True), ("Account", True),
+    ("Account.Token", True), ("[Name, Secret]", True), ("Items[].Id", False), ("values(@)", True),
+    ("@.*", True), ("to_string(@)", True), ("to_string(Count)", False),
+    ("Items[].to_string(Id)", True), ("to_string(values(ByKey))", True), ("values(ByKey)", False),
+    ("ByKey.*", True), ("{Count: @} | to_string(Count)", True),
+])  # fmt: skip
 def test_paths_over_sensitive_members_are_sensitive(outcome, path, sensitive):
     response = {"Name": "n", "Secret": "s", "Account": {"Token": "t"}, "Count": 1}
     response |= {"Items": [{"Id": "a"}], "ByKey": {}}
@@ -144,13 +189,31 @@ def test_timestamp_is_compared_as_a_number(waited):
     assert outcome.response["Table"]["CreationDateTime"] is NOON
 
 
-@tabled(
-    "members that botocore decodes are strings",
-    "service",
-    "operation",
-    "parameters",
-    "response",
-    "member",
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "response", "member"),
+    [
+        (
+            "iam",
+            "GetRolePolicy",
+            {"RoleName": "r", "PolicyName": "p"},
+            {"PolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"},
+            "PolicyDocument",
+        ),
+        (
+            "iam",
+            "GetRole",
+            {"RoleName": "r"},
+            {"Role": {"AssumeRolePolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"}},
+            "Role.AssumeRolePolicyDocument",
+        ),
+        (
+            "cloudformation",
+            "GetTemplate",
+            {"StackName": "s"},
+            {"TemplateBody": '{"Action": "s3:GetObject"}'},
+            "TemplateBody",
+        ),
+    ],
 )
 def test_members_that_botocore_decodes_are_strings(
     waited, service, operation, parameters, response, member
@@ -170,7 +233,13 @@ def test_tuples_and_text_of_the_caller_follow_the_model(waited):
     assert waited("cloudwatch", "GetMetricData", path, {}, "inputOutput", **parameters)
 
 
-@tabled("a time without a zone is what botocore sends", "service", "operation", "sent")
+@pytest.mark.parametrize(
+    ("service", "operation", "sent"),
+    [
+        ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
+        ("cloudtrail", "LookupEvents", "1767268800"),
+    ],
+)
 def test_a_time_without_a_zone_is_what_botocore_sends(
     monkeypatch, waited, service, operation, sent
 ):

@@ -19,7 +19,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
 from botocore.parsers import ResponseParserError
-from case_tables import experiments, tabled
+from case_tables import experiments
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
@@ -41,24 +41,50 @@ def way_to_wait(way, client, **options):
     return partial(client.wait_until_user_exists, **{"max_wait": 60, **options})
 
 
+SQS = "AWS.SimpleQueueService"
+
+
 # --- names --------------------------------------------------------------------------------------
 
 
-@tabled(
-    "error types match every name",
-    "service",
-    "operation",
-    "code",
-    "details",
-    "error_type",
-    "matches",
+@pytest.mark.parametrize(
+    ("name", "code", "error_type", "matches"),
+    [
+        # the code on the wire
+        ("dynamodb.ListTables", "InternalServerError", "InternalServerError", True),
+        ("dynamodb.ListTables", "InternalServerError", "internalservererror", False),
+        ("dynamodb.ListTables", "InternalServerError", "ServerError", False),
+        # the name of an absolute shape id
+        ("dynamodb.ListTables", "Gone", "com.amazonaws.dynamodb#Gone", True),
+        ("dynamodb.ListTables", "Gone", "com.example#Gone", True),
+        # the shape that has this code (rds: DBInstanceNotFound -> DBInstanceNotFoundFault)
+        ("rds.DescribeDBInstances", "DBInstanceNotFound", "DBInstanceNotFound", True),
+        ("rds.DescribeDBInstances", "DBInstanceNotFound", "DBInstanceNotFoundFault", True),
+        ("iam.ListUsers", "NoSuchEntity", "NoSuchEntity", True),
+        ("iam.ListUsers", "NoSuchEntity", "NoSuchEntityException", True),
+        # the former code of a query-compatible service
+        ("sqs.ListQueues", f"{SQS}.NonExistentQueue", "QueueDoesNotExist", True),
+        ("sqs.ListQueues", f"{SQS}.NonExistentQueue", f"{SQS}.NonExistentQueue", True),
+        # the dotted codes of ec2, not shortened
+        ("sts.GetCallerIdentity", "InvalidVolume.NotFound", "InvalidVolume.NotFound", True),
+        ("sts.GetCallerIdentity", "InvalidVolume.NotFound", "NotFound", False),
+        # other names
+        ("sts.GetCallerIdentity", "X", "ClientError", False),
+        ("sts.GetCallerIdentity", "X", "Y", False),
+        # a bare 404 is NotFound for HEAD only: other responses name the error in their body
+        ("s3.HeadBucket", "404", "NotFound", True),
+        ("s3.HeadBucket", "404", "404", True),
+        ("s3.ListBuckets", "404", "NotFound", False),
+        ("s3.HeadBucket", "403", "NotFound", False),
+    ],
 )
 def test_error_types_match_every_name(
-    answers, error_answer, waitable, service, operation, code, details, error_type, matches
+    answers, error_answer, waitable, name, code, error_type, matches
 ):
+    service, _, operation = name.partition(".")
     on_error = {"state": "success", "matcher": {"errorType": error_type}}
     client = attached(service, waitable("Seen", operation, on_error))
-    answers(client, error_answer(code, **details))
+    answers(client, error_answer(code, Message="Y", QueryErrorCode="QueueDoesNotExist"))
     parameters = {"Bucket": "b"} if operation == "HeadBucket" else {}
     if matches:
         outcome = client.wait_until_seen(max_wait=60, **parameters)
@@ -97,7 +123,21 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
     assert "HTTP" not in str(caught.value)
 
 
-@tabled("missing ok for retries not found", "code", "status", "is_missing")
+MISSING = (
+    "DBInstanceNotFound InvalidVolume.NotFound ResourceNotFoundException DBClusterNotFoundFault "
+    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound"
+)
+NOT_MISSING = "ResourceNotFoundExceptions NotFoundish ThereIsNoSuchBucket AccessDenied 404"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "is_missing"),
+    [
+        ("Whatever", 404, True),
+        *((code, 400, True) for code in MISSING.split()),
+        *((code, 400, False) for code in (*NOT_MISSING.split(), "")),
+    ],
+)
 def test_missing_ok_for_retries_not_found(
     answers, error_answer, waitable, virtual_time, code, status, is_missing
 ):
@@ -176,14 +216,22 @@ def test_which_errors_end_a_wait(answers, error_answer, virtual_time, way, raise
     assert attempts(raised, retry_transient=False) == 1
 
 
-@tabled(
-    "the model tells what an error means",
-    "service",
-    "operation",
-    "code",
-    "status",
-    "transient",
-    "throttled",
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "status", "transient", "throttled"),
+    [
+        # What the model says of the error decides, not the status.
+        ("mediaconvert", "GetJob", "TooManyRequestsException", 429, True, True),
+        ("kinesis", "DescribeStream", "LimitExceededException", 400, True, True),
+        ("iam", "GetUser", "LimitExceeded", 429, False, False),
+        ("lambda", "GetFunction", "Unknown", 429, True, True),
+        # Retryable by the model, and no throttle.
+        ("accessanalyzer", "GetAnalyzer", "UnprocessableEntityException", 422, True, False),
+        ("iam", "GetUser", "NoSuchEntity", 404, False, False),
+        # Throttles of every service.
+        ("iam", "GetUser", "ThrottlingException", 400, True, True),
+        ("iam", "GetUser", "SlowDown", 503, True, True),
+        ("iam", "GetUser", "InternalFailure", 500, True, False),
+    ],
 )
 def test_the_model_tells_what_an_error_means(
     answers, waitable, virtual_time, service, operation, code, status, transient, throttled
@@ -317,7 +365,7 @@ def test_credentials_in_an_endpoint_url_are_not_shown(answers, kind):
 )
 def test_a_condition_tells_what_is_behind_an_error(virtual_time, error, words):
     call = mock.Mock(side_effect=error)
-    with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {words}") as caught:
+    with pytest.raises(bwp.WaiterTimeoutError, match=words) as caught:
         conditions.wait_for(call, max_wait=1, retry_on=type(error))
     assert "secret" not in str(caught.value)
 
@@ -365,7 +413,7 @@ def test_an_unreadable_error_of_a_server_ends_no_waiter_object(answers, virtual_
         return AWSResponse("x", status, {}, SimpleNamespace(stream=lambda **_: iter([body])))
 
     client.meta.events.register("before-send", send)
-    with pytest.raises(WaiterError, match="Max attempts"):
+    with pytest.raises(bwp.WaiterAttemptsError):
         client.get_waiter("instance_running").wait(WaiterConfig={"MaxAttempts": 2})
     assert bodies == []
 

@@ -4,20 +4,77 @@ import logging
 
 import boto3
 import pytest
-from case_tables import tabled
 from service.ways import by_batch, by_method, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 
+INSTANCES = "ec2.DescribeInstances"
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 
-@tabled("label of an operation", "service", "operation", "parameters", "label")
-def test_label_of_an_operation(waitable, service, operation, parameters, label):
+def filters(key="Name", **values):
+    return {"Filters": [{key: name, "Values": [*each]} for name, each in values.items()]}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "label"),
+    [
+        ("s3.HeadBucket", {"Bucket": "my-bucket"}, "Bucket=my-bucket"),
+        ("s3.HeadObject", {"Bucket": "b", "Key": "k", "IfMatch": "x"}, "Bucket=b, Key=k"),
+        (INSTANCES, {"InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
+        (INSTANCES, {"InstanceIds": ["i-0", "i-1", "i-2"]}, "InstanceIds=[i-0, i-1, i-2]"),
+        (INSTANCES, {"InstanceIds": [*"012345678"]}, "InstanceIds=[0, 1 and 7 more]"),
+        (INSTANCES, {"InstanceIds": ("i-0",)}, "InstanceIds=[i-0]"),
+        (INSTANCES, filters(x=["y"]), "Filters=[x=y]"),
+        (
+            INSTANCES,
+            filters(**{"tag:Name": ["web", "db"], "vpc-id": ["vpc-1"]}),
+            "Filters=[tag:Name=web|db, vpc-id=vpc-1]",
+        ),
+        (INSTANCES, filters(a="1", b="2", c="3", d="4"), "Filters=[a=1, b=2 and 2 more]"),
+        (INSTANCES, {**filters(x=["y"]), "InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
+        (INSTANCES, filters(tag=["x" * 300]), f"Filters=[tag={'x' * 93}...]"),
+        (INSTANCES, filters(**{"tag:Password": ["hidden"]}), ""),
+        (INSTANCES, filters(arn=["arn:aws:x:r:1:a/b"]), "Filters=[arn=a/b]"),
+        (INSTANCES, {"Filters": "x"}, ""),
+        (INSTANCES, {"Filters": [3]}, ""),
+        ("ssm.DescribeInstanceInformation", filters("Key", env=["prod"]), "Filters=[env=prod]"),
+        ("secretsmanager.ListSecrets", filters("Key", name=["db"]), "Filters=[name=db]"),
+        (INSTANCES, {"InstanceIds": [3], "NextToken": "t"}, ""),
+        ("cloudformation.DescribeStacks", {"StackName": "web"}, "StackName=web"),
+        ("kinesis.DescribeStream", {"StreamName": "s", "Limit": 3}, "StreamName=s"),
+        (
+            "ecs.DescribeServices",
+            {"services": ["a", "b", "c", "d"], "cluster": "prod"},
+            "cluster=prod, services=[a and 3 more]",
+        ),
+        ("s3.HeadBucket", {"Bucket": "x" * 300}, f"Bucket={'x' * 97}..."),
+        ("s3.HeadObject", {"Bucket": "b", "Key": "a\nb"}, "Bucket=b, Key=a\\nb"),
+        ("s3.HeadBucket", {"Bucket": 5}, ""),
+        ("s3.HeadObject", {"Bucket": "b", "SSECustomerKey": "secret"}, "Bucket=b"),
+        ("cognito-idp.GetUser", {"AccessToken": "secret"}, ""),
+        ("iam.GetAccessKeyLastUsed", {"AccessKeyId": "AKIA"}, ""),
+        ("secretsmanager.DescribeSecret", {"SecretId": "db"}, "SecretId=db"),
+        # Sensitive by the model, or an idempotency token.
+        (
+            "cognito-idp.DescribeUserPoolClient",
+            {"UserPoolId": "pool", "ClientId": "secret"},
+            "UserPoolId=pool",
+        ),
+        (
+            "chime-sdk-voice.DeleteVoiceConnectorTerminationCredentials",
+            {"VoiceConnectorId": "v", "Usernames": ["secret"]},
+            "VoiceConnectorId=v",
+        ),
+        ("athena.StopQueryExecution", {"QueryExecutionId": "token"}, ""),
+    ],
+)
+def test_label_of_an_operation(waitable, name, parameters, label):
+    service, _, operation = name.partition(".")
     definitions = waitable("Mine", operation, *ANY["acceptors"])
     client = bwp.enable(boto3.client(service), definitions=definitions)
-    assert bwp.Wait(client, "Mine", parameters).label == label
+    assert bwp.Wait(client, "Mine", parameters).label == f"{service} {label}".rstrip()
 
 
 WAYS = [by_method, by_task, by_waiter, by_batch]
@@ -57,9 +114,14 @@ def texts_of(wait, client, caplog, what=PLANTED):
 
 
 @pytest.mark.parametrize("wait", WAYS)
-@tabled(
-    "show parameters false hides them everywhere",
+@pytest.mark.parametrize(
     "answer",
+    [
+        {},
+        {"Error": {"Code": "404", "Message": "Not Found"}, "ResponseMetadata": {}},
+        {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": {}},
+        {"Error": {"Code": "503", "Message": "Slow Down"}, "ResponseMetadata": {}},
+    ],
     ids=["success", "timeout", "failure", "transient"],
 )
 def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, caplog, virtual_time):
@@ -104,7 +166,11 @@ def test_a_batch_hides_parameters_or_shows_the_callers_label(s3, answers, missin
     assert "web tier" in {report.label for report in reports}
 
 
-@tabled("bad input is refused before a request", "options", "kind", "words")
+@pytest.mark.parametrize(("options", "kind", "words"), [
+    ({"label": 5}, TypeError, "label"), ({"label": ""}, ValueError, "label"),
+    ({"show_parameters": "no"}, TypeError, "show_parameters"),
+    ({"on_attempt": "print"}, TypeError, "on_attempt"),
+])  # fmt: skip
 def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
     asked = answers(s3, {})
     with pytest.raises(kind, match=words):

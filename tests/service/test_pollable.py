@@ -4,7 +4,7 @@ import contextlib
 
 import boto3
 import pytest
-from case_tables import experiments, tabled
+from case_tables import experiments
 from installed_models import installed_operation
 from service.own_service import clients_of
 
@@ -44,7 +44,14 @@ def test_reason_not_to_poll(waitable, operation, outside, own):
     assert reason_from_outside(client, definition) == outside.replace("{name}", name)
 
 
-@tabled("a mark of the model counts unless the verb contradicts", "name", "mark", "reads")
+@pytest.mark.parametrize(
+    ("name", "mark", "reads"),
+    [
+        ("SuggestPlaces", {"readonly": True}, True),
+        ("SuggestPlaces", {}, False),
+        ("StartRevocation", {"readonly": True}, False),
+    ],
+)
 def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, mark, reads):
     shapes = {"Output": {"type": "structure", "members": {}}}
     client = clients_of(tmp_path, name, shapes=shapes, output={"shape": "Output"}, **mark)()

@@ -7,7 +7,6 @@ import pickle
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -74,7 +73,16 @@ def test_changing_one_share_changes_no_other(shared):
     assert others == before
 
 
-@tabled("response that cannot be split is no ones", "answer")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"Reservations": [reservation("a")], "NextToken": "more"},
+        {"Reservations": [reservation("a", "stranger")]},
+        {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]},
+        {"Reservations": [{"Instances": ["a"]}]},
+    ],
+    ids=["next page", "stranger", "item without id", "item of another kind"],
+)
 def test_response_that_cannot_be_split_is_no_ones(shared, answer):
     _, requests = shared("ec2", [["a"], ["b"]], answer, {"Reservations": [reservation("a")]})
     alone = [request["body"] for request in requests[1:3]]
@@ -141,7 +149,10 @@ def test_an_error_about_one_identifier_is_told_by_its_kind(
     assert any("InstanceId.2" not in each["body"] for each in requests) is is_about_one
 
 
-@tabled("only lists of distinct strings are shared", "parameters", "is_shared")
+@pytest.mark.parametrize(("parameters", "is_shared"), [
+    ({"InstanceIds": ["i-1", "i-2"], "Filters": []}, True), ({"InstanceIds": ("i-1",)}, True),
+    ({"InstanceIds": ["i-1", ""]}, False), ({"InstanceIds": ["i-1", "i-1"]}, False),
+])  # fmt: skip
 def test_only_lists_of_distinct_strings_are_shared(answers, parameters, is_shared):
     client = bwp.enable(boto3.client("ec2"))
     script = answers(client, {"Reservations": [reservation(*parameters["InstanceIds"], "i-9")]})

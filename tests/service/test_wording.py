@@ -7,7 +7,6 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError, WaiterError
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
-from case_tables import tabled
 
 import boto_waiters_plus as bwp
 
@@ -109,7 +108,17 @@ def test_a_path_that_is_too_much_work_is_told():
         mine.wait()
 
 
-@tabled("error that no acceptor takes", "details", "words")
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        (
+            {"Code": "AccessDeniedException", "Message": "not you"},
+            "(AccessDeniedException): not you",
+        ),
+        ({"Code": "AccessDeniedException"}, "(AccessDeniedException): Unknown"),
+        ({"Code": "", "Message": ""}, "(): "),
+    ],
+)
 def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
     answers(dynamodb, {"Error": details})
     error = fail(dynamodb.get_waiter("table_exists"))

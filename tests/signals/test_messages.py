@@ -4,7 +4,6 @@ import json
 import logging
 
 import pytest
-from case_tables import tabled
 
 from boto_waiters_plus.signals import SqsSignal
 
@@ -57,7 +56,11 @@ def test_a_message_holds_an_event(matching, body, expression):
     assert matching(expression).deliver(body) is True
 
 
-@tabled("an expression matches if true in jmespath", "expression", "matches")
+@pytest.mark.parametrize(("expression", "matches"), [
+    ("detail.\"instance-id\" == 'i-1' && detail.state == 'running'", True),
+    ("contains(resources[0], 'i-1')", True), ("resources[?ends_with(@, 'i-1')]", True),
+    ("detail.state", True), ("detail.missing", False), ("`[]`", False), ("''", False),
+])  # fmt: skip
 def test_an_expression_matches_if_true_in_jmespath(matching, expression, matches):
     assert matching(expression).deliver(RUNNING) is matches
 
@@ -78,19 +81,13 @@ def test_an_impossible_evaluation_is_logged_once(matching, caplog):
     assert signal.deliver(RUNNING) is True
 
 
-@pytest.mark.parametrize(
-    ("expression", "error", "says"),
-    [
-        ("detail..state", ValueError, "match"),
-        ("", ValueError, "match"),
-        ("detail.state = 'running'", ValueError, "match"),
-        ("!" * 100_000 + "a", ValueError, "match"),
-        ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
-        ("a[1:2] || (b && nope(@))", ValueError, "'nope'"),
-        (b"detail", TypeError, "match must be .* not bytes"),
-        (7, TypeError, "match must be .* not int"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "error", "says"), [
+    ("detail..state", ValueError, "match"), ("", ValueError, "match"),
+    ("detail.state = 'running'", ValueError, "match"), ("!" * 100_000 + "a", ValueError, "match"),
+    ("endswith(detail.state, 'g')", ValueError, "'endswith'"),
+    ("a[1:2] || (b && nope(@))", ValueError, "'nope'"), (b"detail", TypeError, "match"),
+    (7, TypeError, "match"),
+])  # fmt: skip
 def test_a_bad_expression_is_refused(matching, expression, error, says):
     with pytest.raises(error, match=says):
         matching(expression)

