@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import shlex
 import time
 from types import SimpleNamespace
 from unittest import mock
@@ -14,6 +15,7 @@ import pytest
 from botocore.loaders import create_loader
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.cli import main
 from boto_waiters_plus.definitions.shipped import WRITTEN_FOR
 
 hypothesis.settings.register_profile(
@@ -250,3 +252,17 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("models"):
             item.add_marker(other_models)
+
+
+@pytest.fixture
+def command(capsys, virtual_time):
+    """`command(line, *words)`: exit code, stdout and stderr, without real sleeping."""
+
+    def run(line, *words):
+        try:
+            code = main([*shlex.split(line), *map(str, words)])
+        except SystemExit as ended:
+            code = ended.code
+        return (code, *capsys.readouterr())
+
+    return run

@@ -1,14 +1,11 @@
-"""`boto-wait` in this process, and files on botocore's search path."""
+"""Files on botocore's search path, and clients of the command that are answered."""
 
 import copy
 import json
-import shlex
 from types import SimpleNamespace
 
 import botocore
 import pytest
-
-from boto_waiters_plus.cli import main
 
 
 @pytest.fixture
@@ -64,17 +61,3 @@ def called():
     botocore.register_initializer(hook)
     yield functions.append
     botocore.unregister_initializer(hook)
-
-
-@pytest.fixture
-def command(capsys, virtual_time):
-    """`command(line, *words)`: exit code, stdout and stderr, without real sleeping."""
-
-    def run(line, *words):
-        try:
-            code = main([*shlex.split(line), *map(str, words)])
-        except SystemExit as ended:
-            code = ended.code
-        return (code, *capsys.readouterr())
-
-    return run
