@@ -1,4 +1,7 @@
-"""An attribute that is computed at first use, without a lock."""
+"""An attribute that is computed at first use, without a lock.
+
+It stands alone: every room uses it.
+"""
 
 from __future__ import annotations
 

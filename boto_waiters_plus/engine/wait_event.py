@@ -1,4 +1,7 @@
-"""What observers are told of a wait: plain facts that may be shown."""
+"""What observers are told of a wait: plain facts that may be shown.
+
+It stands alone: it is a public name, and importing it brings no machine.
+"""
 
 from __future__ import annotations
 

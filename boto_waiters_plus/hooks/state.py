@@ -1,4 +1,7 @@
-"""What is installed in this process, and the levels of settings above it."""
+"""What is installed in this process, and the levels of settings above it.
+
+It stands alone, below all other hooks, which share it.
+"""
 
 from __future__ import annotations
 
