@@ -9,9 +9,12 @@ from unittest import mock
 import botocore.exceptions as botocores
 import pytest
 from botocore.exceptions import ClientError
+from botocore.parsers import ResponseParserError
 from service.roles import EXISTS, GONE, KEYS, answering, profiles_in
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.calls import private_names
+from boto_waiters_plus.common.process import frames_of
 from boto_waiters_plus.idempotency import call_once_async
 
 from .clients import required
@@ -80,6 +83,33 @@ async def by_batch(client, waiter, *, max_wait, **parameters):
 
 
 WAYS = pytest.mark.parametrize("way", [by_method, by_waiter, by_batch])
+
+
+def test_frames_tell_of_a_call_what_those_of_botocore_tell(monkeypatch):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            sending(client, (503, b"<Response/>"), (200, b"<cut off"))
+            with pytest.raises(ResponseParserError) as caught:
+                await client.describe_stacks()
+            frames = frames_of(caught.value)
+            readers = private_names.call_in, private_names.attempts_in, private_names.response_in
+            [call], [attempts], [response] = (filter(None, map(each, frames)) for each in readers)
+            assert (call, attempts) == ((client, "DescribeStacks"), 2)
+            assert (response["status_code"], response["body"]) == (200, b"<cut off")
+
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setattr("random.random", lambda: 0.0)  # as is the delay before the second request
+    asyncio.run(main())
+
+
+def test_an_answer_of_null_ends_the_wait_as_any_that_does_not_fit():
+    async def main():
+        async with client_of("base", "dynamodb") as (client, _):
+            sending(client, (200, b"null"))
+            with pytest.raises(bwp.WaiterFailedError, match="failed with AttributeError"):
+                await client.wait_until_table_exists(TableName="table", max_wait=60)
+
+    asyncio.run(main())
 
 
 @WAYS
