@@ -159,6 +159,20 @@ def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(way):
 
 
 @WAYS
+def test_a_double_that_raises_one_error_to_all_clients_matches(way):
+    error = ClientError(refusal("ValidationError"), "DescribeStacks")
+
+    async def main():
+        for _ in range(2):
+            async with client_of("base", "cloudformation") as (client, _):
+                client.meta.events.register("before-call", mock.Mock(side_effect=error))
+                outcome = await way(client, "stack_delete_complete", **STACK)
+                assert outcome.exception is error
+
+    asyncio.run(main())
+
+
+@WAYS
 def test_credentials_that_are_expired_when_they_come_are_a_hiccup(virtual_time, way):
     async def main():
         async with client_of("base", "cloudformation") as (client, _):
