@@ -53,6 +53,7 @@ from .private_names import (
     attempts_in,
     call_in,
     gets_credentials,
+    makes_call,
     module_of,
     response_in,
 )
@@ -257,7 +258,7 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     if name is not None and name == called and _is_of_only_call(error):
         return None  # As nearly all are.
     frames = _last_frames_of(error)
-    calls = list(filter(None, map(call_in, frames)))
+    calls = [call_in(frame) for frame in frames if makes_call(frame)]
     is_fetched = any(module_of(each) in _FETCHERS or gets_credentials(each) for each in frames)
     is_inside = bool(calls) and (is_fetched or not _are_alike(calls[0], calls[-1]))
     inner = calls[-1].operation if is_inside else None
@@ -279,7 +280,7 @@ def _is_of_only_call(error: BaseException) -> bool:
     names = [code.co_name for code in codes]
     if not frames or abandonable_call.__code__ in codes:
         return False
-    return names.count(names[-1]) == 1 and call_in(frames[-1]) is not None
+    return names.count(names[-1]) == 1 and makes_call(frames[-1])
 
 
 def _are_alike(one: MadeCall, other: MadeCall) -> bool:

@@ -329,10 +329,13 @@ def module_of(frame: FrameType) -> str:
     return botocores(str(frame.f_globals.get("__name__")))
 
 
-def call_in(frame: FrameType) -> MadeCall | None:
-    """Return the call that a client makes in a frame, which raises the error that is answered."""
-    if not _runs("_make_api_call", botocore.client, frame):
-        return None
+def makes_call(frame: FrameType) -> bool:
+    """Return whether a client makes a call in a frame, which raises the error that is answered."""
+    return _runs("_make_api_call", botocore.client, frame)
+
+
+def call_in(frame: FrameType) -> MadeCall:
+    """Return the call that a client makes in a frame."""
     values = locals_of(frame)
     return MadeCall(values.get("self"), values.get("operation_name"))
 

@@ -92,9 +92,10 @@ def test_frames_tell_of_a_call_what_those_of_botocore_tell(monkeypatch):
             with pytest.raises(ResponseParserError) as caught:
                 await client.describe_stacks()
             frames = frames_of(caught.value)
-            readers = private_names.call_in, private_names.attempts_in, private_names.response_in
-            [call], [attempts], [response] = (filter(None, map(each, frames)) for each in readers)
-            assert (call, attempts) == ((client, "DescribeStacks"), 2)
+            [frame] = filter(private_names.makes_call, frames)
+            assert private_names.call_in(frame) == (client, "DescribeStacks")
+            assert [*filter(None, map(private_names.attempts_in, frames))] == [2]
+            [response] = filter(None, map(private_names.response_in, frames))
             assert (response["status_code"], response["body"]) == (200, b"<cut off")
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
