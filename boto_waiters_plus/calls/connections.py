@@ -13,12 +13,12 @@ import functools
 import http.client
 import socket
 import ssl
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import urllib3
 
+from ..common.process import frames_of, locals_of
 from .budget import CallBudget, current_budget, untrack_socket
 from .private_names import (
     SocketMaker,
@@ -223,8 +223,8 @@ def _close_tls_sockets_of(error: BaseException) -> None:
     handshake, and at an interrupt. Nothing but the frames of the error has it, and keeps it as
     long as the error lives.
     """
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        sock = frame.f_locals.get("self")
+    for frame in frames_of(error):
+        sock = locals_of(frame).get("self")
         if isinstance(sock, ssl.SSLSocket):
             sock.close()
 

@@ -38,6 +38,19 @@ they are asked for where the refresh runs |
 before a retry of the SDK; one second is assumed, and fewer retries fit |
 | `botocore.retries.standard._SERVICE_MAX_ATTEMPTS` | whether the SDK retries at all; an error at \
 the end of the time that it would not retry is taken for one that it would |
+
+Whose error it is, is told by the frames that it came through:
+
+| name | used for; without it |
+|---|---|
+| `BaseClient._make_api_call`, its `self` and `operation_name` | whether another call than the one \
+that was asked for raised an error; told by the name of its operation only |
+| `RequestSigner.get_auth_instance` | whether credentials of any class were fetched; told by the \
+modules of botocore that fetch them only |
+| `Endpoint._send_request`, its `attempts` | whether the SDK had sent a request before; it counts \
+as not sent |
+| `ResponseParser.parse`, its `response` | status and body of a response that cannot be read; \
+neither is told |
 """
 
 from __future__ import annotations
@@ -47,14 +60,19 @@ import functools
 import inspect
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
+from types import FrameType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import botocore.client
+import botocore.endpoint
+import botocore.parsers
 import botocore.session
 import botocore.waiter
 from botocore.credentials import AssumeRoleCredentialFetcher, RefreshableCredentials
 from botocore.model import OperationModel
 from botocore.signers import RequestSigner
+
+from ..common.process import locals_of
 
 try:
     from botocore.context import start_as_current_context
@@ -87,11 +105,7 @@ def marked_as_waiter() -> Iterator[None]:
         yield
 
 
-# aiobotocore's is a subclass of its own; anything else is a replacement.
-_NORMALIZED = {
-    ("botocore.waiter", "NormalizedOperationMethod"),
-    ("aiobotocore.waiter", "NormalizedOperationMethod"),
-}
+_NORMALIZED = "botocore.waiter.NormalizedOperationMethod"
 
 
 def is_stubbed(client: Any) -> bool:
@@ -110,7 +124,8 @@ def call_of_waiter(waiter: Any) -> Callable[..., Any]:
 def client_method_of(operation: Any) -> Callable[..., Any] | None:
     """The client's method behind botocore's own wrapper; None for anything else."""
     kind = type(operation)
-    if (kind.__module__, kind.__name__) not in _NORMALIZED:
+    # aiobotocore's is a subclass of its own; anything else is a replacement.
+    if f"{botocores(kind.__module__)}.{kind.__name__}" != _NORMALIZED:
         return None
     return getattr(operation, "_client_method", None)
 
@@ -289,3 +304,59 @@ def _fetcher_behind(refresh: Any) -> Any:
         owner = getattr(getattr(owner, "_refresh", None), "__self__", None)
     is_known = isinstance(owner, AssumeRoleCredentialFetcher) and hasattr(owner, "_mfa_prompter")
     return owner if is_known else None
+
+
+# --- frames --------------------------------------------------------------------------------------
+
+
+class MadeCall(NamedTuple):
+    """A call that a client makes; what its frame does not tell any more is None."""
+
+    client: Any
+    operation: str | None
+
+
+def botocores(module: str) -> str:
+    """Return the name of the module of botocore that one of aiobotocore stands in for.
+
+    aiobotocore may be absent, so that its modules cannot be asked. They are named as botocore's.
+    """
+    return module.removeprefix("aio") if module.startswith("aiobotocore.") else module
+
+
+def module_of(frame: FrameType) -> str:
+    """Return the name of the module whose code runs in a frame; see `botocores`."""
+    return botocores(str(frame.f_globals.get("__name__")))
+
+
+def makes_call(frame: FrameType) -> bool:
+    """Return whether a client makes a call in a frame, which raises the error that is answered."""
+    return _runs("_make_api_call", botocore.client, frame)
+
+
+def call_in(frame: FrameType) -> MadeCall:
+    """Return the call that a client makes in a frame."""
+    values = locals_of(frame)
+    return MadeCall(values.get("self"), values.get("operation_name"))
+
+
+def gets_credentials(frame: FrameType) -> bool:
+    """Return whether a signer asks credentials of any class in a frame for what it signs with."""
+    return frame.f_code.co_name == "get_auth_instance"
+
+
+def attempts_in(frame: FrameType) -> Any:
+    """Return how often a request was sent from a frame, or was about to be; 0: it sends none."""
+    is_sending = _runs("_send_request", botocore.endpoint, frame)
+    return locals_of(frame).get("attempts", 1) if is_sending else 0
+
+
+def response_in(frame: FrameType) -> Mapping[str, Any] | None:
+    """Return the response that a parser reads in a frame; None: it reads none."""
+    is_parsing = _runs("parse", botocore.parsers, frame)
+    response = locals_of(frame).get("response") if is_parsing else None
+    return response if isinstance(response, dict) else None
+
+
+def _runs(function: str, module: ModuleType, frame: FrameType) -> bool:
+    return frame.f_code.co_name == function and module_of(frame) == module.__name__

@@ -1,4 +1,4 @@
-"""What exists once per process: locks and threads, and what a forked child renews.
+"""The frames of an error, and what exists once per process: signal handlers, locks and threads.
 
 A child of a fork has one thread. Locks that other threads held stay locked there forever, and the
 threads themselves are gone, so everything here is renewed in the child before other code runs.
@@ -9,15 +9,33 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import traceback
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final
 
-# --- tells whether a signal handler raised an exception, wherever the signal arrived -------------
+# --- the frames of an error, and whether a signal handler raised it, wherever the signal arrived -
+
+
+def frames_of(error: BaseException) -> list[FrameType]:
+    """Return the frames that an error came through, of each time it was raised, outermost first."""
+    # Not `walk_tb`, which looks up the line of each.
+    frames, place = [], error.__traceback__
+    while place is not None:
+        frames.append(place.tb_frame)
+        place = place.tb_next
+    return frames
+
+
+def locals_of(frame: FrameType) -> Mapping[str, Any]:
+    """Return the local variables of a frame, which is where some things are kept and nowhere else.
+
+    They are to be read at once and may lack any name: a frame may have been cleared, and may run
+    on. From Python 3.13 on this is a view of it, no snapshot (PEP 667).
+    """
+    return frame.f_locals
 
 
 def is_of_handler(error: BaseException) -> bool:
@@ -27,7 +45,7 @@ def is_of_handler(error: BaseException) -> bool:
     installed still. The frames of each time that the error was raised are looked at: libraries
     raise an error again, and hand it to generators.
     """
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    frames = frames_of(error)
     if len(frames) < 2:
         return False
     installed = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
@@ -48,7 +66,7 @@ def _code_of(handler: object) -> object:
 
 
 def _arguments(frame: FrameType) -> Iterator[object]:
-    code, values = frame.f_code, frame.f_locals
+    code, values = frame.f_code, locals_of(frame)
     for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 1]:
         value = values.get(name)
         yield from value if isinstance(value, tuple) else (value,)

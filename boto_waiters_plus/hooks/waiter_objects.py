@@ -11,11 +11,13 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import botocore
+import botocore.client
 import botocore.waiter
 from botocore.docs.docstring import LazyLoadedDocstring
 
 from ..calls.clients import is_async
+from ..calls.private_names import botocores, module_of
+from ..common.process import frames_of
 from ..service.clients import ClientHook, hook_of
 from ..stock import stock_waiter
 from ..stock.defined_waiters import runs_here, waiter_object
@@ -79,9 +81,6 @@ class StockWaitDocstring(LazyLoadedDocstring):
 
 # --- the objects ---------------------------------------------------------------------------------
 
-_CLIENT_MODULES: Final = ("botocore.client", "aiobotocore.client")
-_WAITER_MODULES: Final = ("botocore.waiter", "aiobotocore.waiter")
-
 _outcomes: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar(
     "boto_waiters_plus_outcomes", default=None
 )
@@ -116,7 +115,7 @@ def get_waiter(client: Any, name: str, get_stock_waiter: Callable[[str], Any]) -
     # the place of its `get_waiter`.
     if (
         type(wait) is types.FunctionType
-        and wait.__globals__.get("__name__") in _WAITER_MODULES
+        and botocores(str(wait.__globals__.get("__name__"))) == botocore.waiter.__name__
         and "<locals>" in wait.__qualname__
     ):
         share_acceptors(waiter, hook.waiters(client).acceptors)
@@ -128,7 +127,7 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
     """Return the waiter object for a name that botocore does not have."""
     # Any other error is one of a test's, in the place of botocore's `get_waiter`.
     is_unknown = isinstance(name, str) and str(error).endswith(f" exist: {name}")
-    if not is_unknown or _raised_in(error) not in _CLIENT_MODULES:
+    if not is_unknown or module_of(frames_of(error)[-1]) != botocore.client.__name__:
         raise error
     service = hook.waiters(client).service
     bound_waiter = service.get(name)
@@ -139,14 +138,6 @@ def _defined_waiter(client: Any, hook: ClientHook, name: str, error: ValueError)
         raise ValueError(f"{error} (service: {service.service_name}){hint}") from None
     module = sys.modules["aiobotocore.waiter"] if is_async(type(client)) else botocore.waiter
     return waiter_object(client, bound_waiter, module.create_waiter_with_client)
-
-
-def _raised_in(error: Exception) -> str:
-    """Return the name of the module that raised an error."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return "" if traceback is None else traceback.tb_frame.f_globals.get("__name__", "")
 
 
 def _return_outcomes(waiter: Any, hook: ClientHook) -> None:

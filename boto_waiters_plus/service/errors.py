@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import ssl
-import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +23,7 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.model import OperationModel, Shape
 from botocore.parsers import ResponseParserError
 
-from ..calls.errors import OnTheWay, errors_inside, is_passing, on_the_way
+from ..calls.errors import OnTheWay, errors_inside, is_passing, on_the_way, unread_response
 from ..calls.private_names import is_retryable
 from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets
@@ -339,27 +339,7 @@ def are_words(body: bytes) -> bool:
 
 
 def _words_of_the_system(error: BaseException) -> Iterator[str]:
-    """Yield the texts of the operating system among the causes of an error.
-
-    Not those of an exception that was merely being handled: it may be about something else.
-    """
-    chain: list[BaseException] = [error]
-    for each in chain:  # It grows meanwhile.
+    """Yield the texts of the operating system among the causes of an error."""
+    for each in islice(errors_inside(error, contexts=False), MOST_CAUSES):
         if isinstance(each, OSError) and isinstance(each.errno, int) and each.strerror:
             yield str(each.strerror)
-        details = getattr(each, "kwargs", None)
-        told = details.get("error") if isinstance(details, dict) else None
-        for cause in (each.__cause__, getattr(each, "reason", None), told, *each.args):
-            if not isinstance(cause, BaseException) or len(chain) == MOST_CAUSES:
-                continue
-            if all(cause is not known for known in chain):
-                chain.append(cause)
-
-
-def unread_response(error: Exception) -> Mapping[str, Any]:
-    """Return the response that botocore's parser could not read; empty for any other error."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_globals.get("__name__") in ("botocore.parsers", "aiobotocore.parsers"):
-            response = frame.f_locals.get("response")
-            return response if isinstance(response, dict) else {}
-    return {}

@@ -9,9 +9,12 @@ from unittest import mock
 import botocore.exceptions as botocores
 import pytest
 from botocore.exceptions import ClientError
+from botocore.parsers import ResponseParserError
 from service.roles import EXISTS, GONE, KEYS, answering, profiles_in
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.calls import private_names
+from boto_waiters_plus.common.process import frames_of
 from boto_waiters_plus.idempotency import call_once_async
 
 from .clients import required
@@ -82,6 +85,34 @@ async def by_batch(client, waiter, *, max_wait, **parameters):
 WAYS = pytest.mark.parametrize("way", [by_method, by_waiter, by_batch])
 
 
+def test_frames_tell_of_a_call_what_those_of_botocore_tell(monkeypatch):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            sending(client, (503, b"<Response/>"), (200, b"<cut off"))
+            with pytest.raises(ResponseParserError) as caught:
+                await client.describe_stacks()
+            frames = frames_of(caught.value)
+            [frame] = filter(private_names.makes_call, frames)
+            assert private_names.call_in(frame) == (client, "DescribeStacks")
+            assert [*filter(None, map(private_names.attempts_in, frames))] == [2]
+            [response] = filter(None, map(private_names.response_in, frames))
+            assert (response["status_code"], response["body"]) == (200, b"<cut off")
+
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setattr("random.random", lambda: 0.0)  # as is the delay before the second request
+    asyncio.run(main())
+
+
+def test_an_answer_of_null_ends_the_wait_as_any_that_does_not_fit():
+    async def main():
+        async with client_of("base", "dynamodb") as (client, _):
+            sending(client, (200, b"null"))
+            with pytest.raises(bwp.WaiterFailedError, match="failed with AttributeError"):
+                await client.wait_until_table_exists(TableName="table", max_wait=60)
+
+    asyncio.run(main())
+
+
 @WAYS
 def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
     async def main():
@@ -124,6 +155,20 @@ def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(way):
             refreshing(client, error)
             with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue"):
                 await way(client, "stack_delete_complete", **STACK)
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_a_double_that_raises_one_error_to_all_clients_matches(way):
+    error = ClientError(refusal("ValidationError"), "DescribeStacks")
+
+    async def main():
+        for _ in range(2):
+            async with client_of("base", "cloudformation") as (client, _):
+                client.meta.events.register("before-call", mock.Mock(side_effect=error))
+                outcome = await way(client, "stack_delete_complete", **STACK)
+                assert outcome.exception is error
 
     asyncio.run(main())
 

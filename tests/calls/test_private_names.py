@@ -21,11 +21,14 @@ from botocore.credentials import (
     create_mfa_serial_refresher,
 )
 from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
+from service.roles import sending
 
 from boto_waiters_plus.calls import private_names
+from boto_waiters_plus.common.process import frames_of
 
 VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
 CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
@@ -234,3 +237,40 @@ def test_verify_of_an_http_session(verify, monkeypatch):
     client = boto3.client("s3", verify=verify)
     assert private_names.verification_of(client) == (True if verify is None else verify)
     assert private_names.verification_of(None) is True
+
+
+# --- of frames ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sent_twice(monkeypatch):
+    """A client, and the frames of its call whose second answer cannot be read."""
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    client = boto3.client("cloudformation")
+    sending(client, (503, b"<Response/>"), (200, b"<cut off"))
+    with mock.patch("time.sleep"), pytest.raises(ResponseParserError) as caught:
+        client.describe_stacks()
+    return client, frames_of(caught.value)
+
+
+def test_locals_of_make_api_call(sent_twice):
+    client, frames = sent_twice
+    [frame] = filter(private_names.makes_call, frames)
+    assert private_names.call_in(frame) == (client, "DescribeStacks")
+
+
+def test_attempts_of_send_request(sent_twice):
+    assert [*filter(None, map(private_names.attempts_in, sent_twice[1]))] == [2]
+
+
+def test_response_of_a_parser(sent_twice):
+    [response] = filter(None, map(private_names.response_in, sent_twice[1]))
+    assert (response["status_code"], response["body"]) == (200, b"<cut off")
+
+
+def test_get_auth_instance_of_the_signer():
+    client = boto3.client("cloudformation")
+    client._request_signer._credentials = mock.Mock(get_frozen_credentials=lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        client.describe_stacks()
+    assert any(map(private_names.gets_credentials, frames_of(caught.value)))

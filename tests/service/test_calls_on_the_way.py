@@ -266,6 +266,16 @@ def test_an_error_of_another_client_matches_no_acceptor(way, call, place):
     assert sent == []
 
 
+@WAYS
+def test_an_error_of_credentials_that_tell_when_they_are_due_matches_no_acceptor(way):
+    # They are refreshed in a thread before the call.
+    client, error = boto3.client("cloudformation"), raised("ValidationError", "GetSecretValue")
+    fetch_by(client, mock.Mock(side_effect=error), own=True)
+    client._request_signer._credentials.refresh_needed = lambda: True
+    with pytest.raises((WaiterError, ClientError), match="GetSecretValue"):
+        way(client, "stack_delete_complete", **STACK)
+
+
 @pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize(
@@ -319,6 +329,14 @@ def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches():
     # Its frame has no caller, as that of a module that is run.
     _thread.start_new_thread(script, ())
     assert ends.get(timeout=60).exception is error
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_a_double_that_raises_one_error_to_all_clients_matches(way):
+    error = raised("ValidationError", "DescribeStacks")
+    for client in (boto3.client("cloudformation"), boto3.client("cloudformation")):
+        client.meta.events.register("before-call", mock.Mock(side_effect=error))
+        assert way(client, "stack_delete_complete", **STACK).exception is error
 
 
 @pytest.mark.parametrize("event", ["before-call", "before-send", "before-sign", "needs-retry"])
