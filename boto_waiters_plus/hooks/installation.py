@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ..common.arguments import flag
+from ..common.wrong_arguments import wrong_type
 from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
 from . import wrapping  # noqa: F401 - it is compared with itself, whatever drops modules later
 from .import_hook import ImportHook
@@ -55,8 +57,7 @@ def install(
         TypeError, ValueError: an argument is not valid.
     """
     settings = _settings(definitions, defaults, on_event)
-    if not isinstance(get_waiter, bool):
-        raise TypeError(f"get_waiter must be True or False, not {type(get_waiter).__name__}")
+    flag("get_waiter", get_waiter)
     with INSTALLED.lock:
         INSTALLED.level.own = INSTALLED.level.own.extended(settings)
         INSTALLED.runs_waiters = get_waiter
@@ -133,10 +134,7 @@ def enable(
             return target
         session = botocore_session_of(target)
         if session is None:
-            raise TypeError(
-                "target must be a boto3 or botocore session, or a client, "
-                f"not {type(target).__name__}"
-            )
+            raise wrong_type("target", target, "a boto3 or botocore session, or a client")
         hook = hook_session(session)
         hook.is_explicit = True
         hook.level.own = hook.level.own.extended(settings)
@@ -150,7 +148,7 @@ def _settings(
 ) -> Settings:
     """Return the settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
-        raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
+        raise wrong_type("on_event", on_event, "a function")
     loaded: tuple[WaiterDefinition, ...] = ()
     options: WaitOptions | None = None
     # Imported where they are needed: a program that never waits should not pay for them.
