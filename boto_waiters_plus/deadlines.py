@@ -120,9 +120,14 @@ def wait_bounds(
         given = time_bound("max_wait", max_wait)
         return given if left is None else min(given, left), left
     if left is None:
-        rest = ", the number of seconds to wait at most"
-        raise WrongTypeError(f"{waiter} needs ", Keyword("max_wait"), rest)
+        raise no_max_wait(waiter)
     return left, left
+
+
+def no_max_wait(waiter: str) -> WrongTypeError:
+    """Return the error of a wait that is given no time bound."""
+    rest = ", the number of seconds to wait at most"
+    return WrongTypeError(f"{waiter} needs ", Keyword("max_wait"), rest)
 
 
 def seconds_left(besides: float | None = None) -> float | None:

@@ -178,8 +178,10 @@ def test_error_about_an_option_can_be_pickled(value):
 
 @tabled("options that do not fit are refused before any call", "given", "words", ids=str)
 def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+    with pytest.raises((TypeError, ValueError), match=words) as caught:
         wait_with(**given)
+    # Where the definition's delay does not fit, it is the least one that is wrong.
+    assert caught.value.argument in {*given, "min_delay"}
 
 
 def test_what_are_no_defaults_is_refused():

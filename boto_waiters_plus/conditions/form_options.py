@@ -217,8 +217,7 @@ class CheckedOptions:
 
     def _check_together(self, form: str) -> None:
         for name, instead in OF_WAITERS.items():
-            value = getattr(self.common, name)
-            if value is not None:
+            if (value := getattr(self.common, name)) is not None:
                 problem = f"{form}: {name} is for waiters; {instead}"
                 raise WrongTypeError(problem, argument=name, value=value)
         if self.polling:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..common.arguments import flag
 from ..common.wrong_arguments import wrong_type
 from ..settings import NO_SETTINGS, Observer, Settings, SettingsLevel
 from . import wrapping  # noqa: F401 - it is compared with itself, whatever drops modules later
@@ -57,7 +56,8 @@ def install(
         TypeError, ValueError: an argument is not valid.
     """
     settings = _settings(definitions, defaults, on_event)
-    flag("get_waiter", get_waiter)
+    if not isinstance(get_waiter, bool):
+        raise wrong_type("get_waiter", get_waiter, "True or False")
     with INSTALLED.lock:
         INSTALLED.level.own = INSTALLED.level.own.extended(settings)
         INSTALLED.runs_waiters = get_waiter

@@ -19,6 +19,7 @@ from ..batch.wait import Wait
 from ..calls.clients import is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
+from ..deadlines import no_max_wait
 from ..engine.model import WaiterDefinition
 from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
@@ -73,8 +74,7 @@ def _check(client: Any, max_wait: Any) -> None:
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: background waits need a blocking one")
     if max_wait is None:
-        rest = ", the number of seconds to wait at most"
-        raise WrongTypeError("a background wait needs ", Keyword("max_wait"), rest)
+        raise no_max_wait("a background wait")
 
 
 # --- the store -----------------------------------------------------------------------------------
