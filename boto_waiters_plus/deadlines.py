@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from .common.arguments import answers_other_names, time_bound
+from .common.wrong_arguments import Keyword, WrongTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -119,8 +120,14 @@ def wait_bounds(
         given = time_bound("max_wait", max_wait)
         return given if left is None else min(given, left), left
     if left is None:
-        raise TypeError(f"{waiter} needs max_wait, the number of seconds to wait at most")
+        raise no_max_wait(waiter)
     return left, left
+
+
+def no_max_wait(waiter: str) -> WrongTypeError:
+    """Return the error of a wait that is given no time bound."""
+    rest = ", the number of seconds to wait at most"
+    return WrongTypeError(f"{waiter} needs ", Keyword("max_wait"), rest)
 
 
 def seconds_left(besides: float | None = None) -> float | None:

@@ -77,6 +77,8 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
     cause_found: str | None = None
     stored_reason: str | None = None
     """The reason as a store keeps it, where this error is not at hand; None: the same."""
+    advice: Sequence[str] = ()
+    """The end of the message where it names an option that would help, in parts."""
     call: Any = None
     """The `idempotency.CallOutcome` of the call that the wait followed, if it followed one."""
     stop: Any = None
@@ -145,7 +147,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
 
         reason = with_more(self.kwargs["reason"])
         error = kind(self.kwargs["name"], reason, message=with_more(str(self)))
-        error.__dict__.update({**self.__dict__, "kwargs": error.kwargs})
+        error.__dict__.update({**self.__dict__, "kwargs": error.kwargs, "advice": ()})
         error.stored_reason = self.stored_reason and with_more(self.stored_reason)
         error.__cause__ = self.__cause__
         return error

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .common.process import JobThread, after_fork
+from .common.wrong_arguments import wrong_type
 from .engine.delays import KnownTime, is_sound_time
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class History:
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(path, (str, os.PathLike, type(None))):
-            raise TypeError(f"path must be a path, not {type(path).__name__}")
+            raise wrong_type("path", path, "a path")
         self.path = (default_path() if path is None else Path(path)).absolute()
         self._has_told = False
         self._usable_at = 0.0

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .batch.batch import Batch, BatchOptions, OnFailure, Result, WaitT, has_failed, has_succeeded
 from .batch.wait import Wait
+from .common.wrong_arguments import wrong_value
 from .options import Seconds
 from .outcome import WaiterOutcome
 
@@ -209,4 +210,4 @@ def as_completed_async(
 
 def _check(on_failure: str) -> None:
     if on_failure not in ("raise", "collect", "cancel"):
-        raise ValueError(f'on_failure must be "raise", "collect" or "cancel", not {on_failure!r}')
+        raise wrong_value("on_failure", on_failure, '"raise", "collect" or "cancel"')

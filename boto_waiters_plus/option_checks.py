@@ -19,6 +19,13 @@ from .common.arguments import (
     unknown,
     with_methods,
 )
+from .common.wrong_arguments import (
+    Keyword,
+    WrongTypeError,
+    WrongValueError,
+    wrong_type,
+    wrong_value,
+)
 
 if TYPE_CHECKING:
     from .engine.machine import RetryTransient
@@ -28,9 +35,9 @@ def _delay_pace(name: str, value: Any) -> Any:
     if callable(value) and not isinstance(value, type):
         return value
     if not isinstance(value, str):
-        raise TypeError(f'{name} must be "fixed" or a function of the attempt number')
+        raise WrongTypeError.of(name, value, ' must be "fixed" or a function of the attempt number')
     if value != "fixed":
-        raise ValueError(f"{name}: {unknown(value, ('fixed',), 'pace')}")
+        raise WrongValueError.of(name, value, f": {unknown(value, ('fixed',), 'pace')}")
     return value
 
 
@@ -46,11 +53,14 @@ def _converted_delays(name: str, value: Any) -> str:
 
 
 def _one_of(name: str, value: Any, known: list[str]) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(known)}, not {type(value).__name__}")
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    if not isinstance(value, str) or value not in known:
+        raise _no_text_of(name, value, f"one of {', '.join(known)}")
     return str(value)
+
+
+def _no_text_of(name: str, value: Any, expected: str) -> Exception:
+    wrong = wrong_value if isinstance(value, str) else wrong_type
+    return wrong(name, value, expected)
 
 
 def _retry_transient(name: str, value: Any) -> RetryTransient:
@@ -58,10 +68,7 @@ def _retry_transient(name: str, value: Any) -> RetryTransient:
         return "answered"
     if isinstance(value, bool):
         return value
-    is_text = isinstance(value, str)
-    given = repr(value) if is_text else type(value).__name__
-    kind = ValueError if is_text else TypeError
-    raise kind(f'{name} must be True, False or "answered", not {given}')
+    raise _no_text_of(name, value, 'True, False or "answered"')
 
 
 def _wake_signal(name: str, value: Any) -> Any:
@@ -78,16 +85,17 @@ def _delay_history(name: str, value: Any) -> Any:
             default_path()
         return value
     if isinstance(value, type) or not (hasattr(value, "times") and hasattr(value, "add")):
-        raise TypeError(f"{name} must be True, False or a History, not {type(value).__name__}")
+        raise wrong_type(name, value, "True, False or a History")
     return value
 
 
 def _retry_errors_for(name: str, value: Any) -> dict[str, float]:
     if not isinstance(value, Mapping):
-        kind = type(value).__name__
-        raise TypeError(f'{name} must be a mapping such as {{"AccessDenied": 60}}, not {kind}')
+        raise wrong_type(name, value, 'a mapping such as {"AccessDenied": 60}')
     return {
-        text(f"an error code in {name}", code): seconds_or_zero(f"{name}[{code!r}]", time)
+        text(Keyword(f"an error code in {name}", name), code): seconds_or_zero(
+            Keyword(f"{name}[{code!r}]", name), time
+        )
         for code, time in value.items()
     }
 

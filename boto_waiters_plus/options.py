@@ -8,7 +8,8 @@ from datetime import timedelta
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
-from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown
+from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown_option
+from .common.wrong_arguments import Keyword, Parts, WrongTypeError, WrongValueError, wrong_type
 from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 from .option_checks import CHECKS, OPTION_NAMES
 
@@ -175,31 +176,33 @@ _PLAIN: Final = frozenset((int, float, str, bool))
 _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
 
 
-_DELAYS: Final = "min_delay and max_delay (seconds), or delay_pace (a function),"
+_DELAYS: Final = (
+    *(Keyword("min_delay"), " and ", Keyword("max_delay")),
+    *(" (seconds), or ", Keyword("delay_pace"), " (a function),"),
+)
+_MAX_WAIT: Final = (Keyword("max_wait"), " (seconds)")
+_BEFORE_THE_END: Final = (Keyword("max_wait"), ", and raises WaiterTimeoutError at its end,")
 
-_TITLES: Final = {name.title().replace("_", ""): name for name in OPTION_NAMES}
+_TITLES: Final = {name.title().replace("_", ""): (Keyword(name),) for name in OPTION_NAMES}
 
 ENDING_OPTIONS: Final = ("on_timeout", "else_")
 """Options of `conditions.wait_for` and its relatives alone."""
 
-OTHER_NAMES: Final = {
+OTHER_NAMES: Final[dict[str, Parts]] = {
     **dict.fromkeys(("Delay", "delay", "interval", "frequency", "poll_interval"), _DELAYS),
-    **dict.fromkeys(ENDING_OPTIONS, "max_wait, and raises WaiterTimeoutError at its end,"),
-    "pre_wait": "initial_delay (seconds)",
-    "MaxWait": "max_wait (seconds)",
-    "WaiterConfig": "max_wait (seconds)",
-    "maxWait": "max_wait (seconds)",
-    "maxwait": "max_wait (seconds)",
-    "timeout": "max_wait (seconds)",
-    "wait_timeout": "max_wait (seconds)",
+    **dict.fromkeys(ENDING_OPTIONS, _BEFORE_THE_END),
+    "pre_wait": (Keyword("initial_delay"), " (seconds)"),
+    **dict.fromkeys(("MaxWait", "WaiterConfig", "maxWait", "maxwait"), _MAX_WAIT),
+    **dict.fromkeys(("timeout", "wait_timeout"), _MAX_WAIT),
     # A name without its underscore would be taken for a parameter of the operation.
-    **{name.replace("_", ""): name for name in OPTION_NAMES},
+    **{name.replace("_", ""): (Keyword(name),) for name in OPTION_NAMES},
     **_TITLES,
-    **{title[0].lower() + title[1:]: name for title, name in _TITLES.items()},
+    **{title[0].lower() + title[1:]: right for title, right in _TITLES.items()},
 }
-"""Our options by the names that they have in other waiters, and by likely slips."""
+"""Our options by the names that they have in other waiters, and by likely slips: the right one in
+the parts of a message."""
 
-MAX_WAIT_NAMES: Final = {n: t for n, t in OTHER_NAMES.items() if t == "max_wait (seconds)"}
+MAX_WAIT_NAMES: Final = {name: right for name, right in OTHER_NAMES.items() if right is _MAX_WAIT}
 """Those of `max_wait`, for functions that take no other option."""
 
 
@@ -226,8 +229,9 @@ def refuse_options_of_waits(function: str, names: Iterable[str], taker: str) -> 
     refuse_wrong_names(function, names, MAX_WAIT_NAMES)
     for name in names:
         if name in OTHER_NAMES or name in CHECKS:
-            right = OTHER_NAMES.get(name, name).rstrip(",")
-            raise TypeError(f"{function} does not take {name}: {taker} takes {right}")
+            right = "".join(OTHER_NAMES.get(name, name)).rstrip(",")
+            problem = f"{function} does not take {name}: {taker} takes {right}"
+            raise WrongTypeError(problem, argument=name)
 
 
 def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions:
@@ -239,7 +243,7 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
     if isinstance(value, WaitOptions):
         return value
     if not isinstance(value, Mapping):
-        raise TypeError(f"{name} must be WaitOptions or a mapping, not {type(value).__name__}")
+        raise wrong_type(name, value, "WaitOptions or a mapping")
     _refuse_other_fields(name, value)
     return WaitOptions(**value)
 
@@ -247,14 +251,15 @@ def as_options(value: WaitOptions | Mapping[str, Any], name: str) -> WaitOptions
 def _refuse_other_fields(name: str, keys: Iterable[str]) -> None:
     for key in keys:
         if key in ("max_wait", *MAX_WAIT_NAMES, *ENDING_OPTIONS):
-            raise TypeError(
+            raise WrongTypeError(
                 f"{name} cannot have {key}: give max_wait to each wait, or put deadline(seconds) "
-                "around the waits"
+                "around the waits",
+                argument=key,
             )
     refuse_other_names(name, keys)
     for key in keys:
         if key not in CHECKS:
-            raise TypeError(f"{name}: {unknown(key, OPTION_NAMES, 'option')}")
+            raise unknown_option(key, OPTION_NAMES, name)
 
 
 def _answering(initialize: Callable[..., None]) -> Callable[..., None]:
@@ -285,7 +290,7 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
         return NO_OPTIONS, keywords
     for name in with_underscore:
         if name not in CHECKS:
-            raise TypeError(unknown(name, ("max_wait", *OPTION_NAMES), "option"))
+            raise unknown_option(name, ("max_wait", *OPTION_NAMES))
     given = {name: keywords[name] for name in with_underscore}
     # Thousands of waits with the same options share them; the caller's objects are not kept.
     is_plain = _PLAIN.issuperset(map(type, given.values()))
@@ -368,7 +373,8 @@ def refuse_short_wait(given: WaitOptions, max_wait: Any, *, zero: bool = False) 
         why = (
             "no state can be seen to hold for so long" if is_held else "no attempt would be in time"
         )
-        raise ValueError(f"{name} ({least:g} s) must be less than max_wait ({seconds:g} s): {why}")
+        given_time, most = f" ({least:g} s) must be less than ", f" ({seconds:g} s): {why}"
+        raise WrongValueError.of(name, least, given_time, Keyword("max_wait"), most)
 
 
 NO_OPTIONS: Final = WaitOptions()

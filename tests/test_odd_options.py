@@ -5,6 +5,7 @@ It is refused by its name before the first request, or it has a meaning.
 
 import asyncio
 import math
+import sys
 import threading
 from decimal import Decimal
 from types import SimpleNamespace
@@ -298,10 +299,16 @@ def outcome(call, clients, option, value, kind):
     try:
         call(clients, {option: value})
     except (TypeError, ValueError) as error:
-        words = str(error).lower().replace("_", "")
-        is_named = option.lower().replace("_", "") in words
-        is_named = is_named and isinstance(error, error_of(kind, value))
-        return "refused" if is_named and not any(clients.requests) else repr(error)
+        argument, given = getattr(error, "argument", ""), getattr(error, "value", None)
+        # `MaxWait` of a WaiterConfig is the option `max_wait`.
+        is_named = argument.lower().replace("_", "") == option.lower().replace("_", "")
+        # An item of a list is named by the list, and no number is larger than the largest float.
+        given_for = [*value] if isinstance(value, (list, bytes)) else [sys.float_info.max]
+        # The URL of a store may have a password.
+        given_for += [None] * (option == "url")
+        is_told = is_named and given in [value, *given_for]
+        is_told = is_told and isinstance(error, error_of(kind, value))
+        return "refused" if is_told and not any(clients.requests) else repr(error)
     except ENDS:
         return "taken"
     except Exception as error:

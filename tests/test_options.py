@@ -4,6 +4,7 @@ import dataclasses
 import fractions
 import math
 import numbers
+import pickle
 import sys
 import threading
 from datetime import timedelta
@@ -13,7 +14,8 @@ from functools import partial
 import pytest
 
 from boto_waiters_plus import WaiterTimeoutError, WaitOptions, install
-from boto_waiters_plus.conditions import poll
+from boto_waiters_plus.conditions import poll, wait_for
+from boto_waiters_plus.option_checks import OPTION_NAMES
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}
@@ -84,8 +86,9 @@ def short(value):
 @pytest.mark.parametrize("name", TIMES)
 @pytest.mark.parametrize(("value", "kind"), NO_TIMES, ids=short)
 def test_bad_time_is_refused_before_any_call(name, value, kind):
-    with pytest.raises(kind, match=name):
+    with pytest.raises(kind) as caught:
         wait_with(**{name: value})
+    assert (caught.value.argument, caught.value.value is value) == (name, True)
 
 
 @pytest.mark.parametrize("name", TIMES)
@@ -114,29 +117,62 @@ def test_time_becomes_a_plain_number(value, exact, virtual_time):
     assert wait_with(dict, max_wait=value, min_delay=1e-9).attempts == 1
 
 
-NO_NUMBERS = [True, "3", 2.0, [3], math.nan, Decimal(3), timedelta(3)], [0, -1]
-BAD_OPTIONS = {
-    "max_attempts": NO_NUMBERS,
-    "success_count": NO_NUMBERS,
-    "delay_pace": ([5, ["fixed"], int], ["FIXED", ""]),
-    "last_attempt": ([5], ["early"]),
-    "converted_delays": ([5], ["long"]),
-    "retry_transient": ([1], ["yes"]),
-    "on_attempt": (["print", a_coroutine_function], []),
-    "call_in_thread": ([1], []),
-    "cancel_event": ([threading.Lock()], []),
-    "wake_signal": ([threading.Condition()], []),
-}
-"""Of each option values of a wrong type, and others that are wrong."""
+WRONG = [
+    *[object(), 5j, 5, 2.5, True, "odd", "", b"5", [5], dict.fromkeys(["403"], -1), {"": 5}],
+    *[0, -1, math.nan, timedelta(-1), Decimal("NaN"), print, int, a_coroutine_function],
+    *[threading.Lock(), threading.Condition()],
+]
+"""Values of which each is wrong for some options."""
 
 
-@pytest.mark.parametrize("name", BAD_OPTIONS)
-@pytest.mark.parametrize("use", [wait_with, WaitOptions])
-def test_bad_option_is_refused_before_any_call(name, use):
-    for kind, values in zip((TypeError, ValueError), BAD_OPTIONS[name], strict=True):
-        for value in values:
-            with pytest.raises(kind, match=name):
-                use(**{name: value})
+def as_defaults(**options):
+    install(defaults=options)
+
+
+def of_a_form(**options):
+    wait_for(never, max_wait=60, **options)
+
+
+def error_at(use, name, value):
+    """Return the error of an option with this value; None: the value is good."""
+    try:
+        use(**{name: value})
+    except (TypeError, ValueError) as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", OPTION_NAMES)
+@pytest.mark.parametrize("use", [WaitOptions, wait_with, as_defaults, of_a_form])
+def test_wrong_option_and_its_value_are_told_before_any_call(name, use):
+    wrong = [value for value in WRONG if error_at(WaitOptions, name, value)]
+    for value in wrong:
+        told = [value, *value, *value.values()] if isinstance(value, dict) else [value]
+        error = error_at(use, name, value)
+        assert (error.argument, error.value in told) == (name, True)
+    # No option takes any object.
+    assert isinstance(error_at(use, name, WRONG[0]), TypeError)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, number) for name in ("max_attempts", "success_count") for number in (0, -1)],
+        *[("delay_pace", "FIXED"), ("delay_pace", ""), ("delay_kind", "")],
+        *[("last_attempt", "early"), ("converted_delays", "long"), ("retry_transient", "yes")],
+    ],
+)
+def test_wrong_value_of_the_right_type_is_a_value_error(name, value):
+    assert isinstance(error_at(wait_with, name, value), ValueError)
+
+
+@pytest.mark.parametrize("value", [-1, threading.Lock()])
+def test_error_about_an_option_can_be_pickled(value):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        WaitOptions(min_delay=value)
+    loaded = pickle.loads(pickle.dumps(caught.value))
+    assert (type(loaded), str(loaded)) == (type(caught.value), str(caught.value))
+    assert (loaded.argument, loaded.value) == ("min_delay", -1 if value == -1 else None)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +191,10 @@ def test_bad_option_is_refused_before_any_call(name, use):
     ids=str,
 )
 def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+    with pytest.raises((TypeError, ValueError), match=words) as caught:
         wait_with(**given)
+    # Where the definition's delay does not fit, it is the least one that is wrong.
+    assert caught.value.argument in {*given, "min_delay"}
 
 
 def test_what_are_no_defaults_is_refused():
@@ -175,8 +213,10 @@ def test_what_are_no_defaults_is_refused():
 def test_wrong_fields_are_answered_with_the_right(given, words):
     with pytest.raises(TypeError, match=f"^defaults.* {words}"):
         install(defaults=given)
-    with pytest.raises(TypeError, match=f"^WaitOptions.* {words}"):
+    with pytest.raises(TypeError, match=f"^WaitOptions.* {words}") as caught:
         WaitOptions(**given)
+    # The value may be that of a parameter, which is not to be shown.
+    assert ([caught.value.argument], caught.value.value) == ([*given], None)
 
 
 def test_options_are_frozen_and_given_by_name():

@@ -16,8 +16,9 @@ from botocore.exceptions import ParamValidationError, StubResponseError
 
 from ..calls.clients import is_async
 from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
-from ..common.arguments import count, flag, time_bound, unknown, with_methods
+from ..common.arguments import count, flag, time_bound, unknown_option, with_methods
 from ..common.errors import caller
+from ..common.wrong_arguments import Keyword, WrongTypeError, wrong_type
 from ..deadlines import seconds_left
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..options import CancelEvent, Seconds, refuse_options_of_waits, refuse_short_wait
@@ -185,7 +186,7 @@ class Batch(Generic[WaitT]):
         others = options.keys() - BatchOptions.__annotations__.keys()
         refuse_options_of_waits(name, others, "each Wait")
         for option in others:
-            raise TypeError(f"{name}: {unknown(option, BatchOptions.__annotations__, 'option')}")
+            raise unknown_option(option, BatchOptions.__annotations__, name)
         self._given, self.waits = _checked(waits, name)
         self._name = name
         self._max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
@@ -318,7 +319,8 @@ class Batch(Generic[WaitT]):
         if progress is True:
             return ProgressTable(waits)
         if not callable(progress) or inspect.iscoroutinefunction(progress):
-            raise TypeError("progress must be True, False or a plain function")
+            problem = " must be True, False or a plain function"
+            raise WrongTypeError.of("progress", progress, problem)
         return Progress(waits, self._callbacks.guarded(progress, "progress"))
 
     def _tasks(self) -> list[Task]:
@@ -402,7 +404,7 @@ def _checked(waits: Any, name: str) -> tuple[list[Any], list[Wait | CallableWait
         ValueError: a wait that is given twice.
     """
     if isinstance(waits, Wait) or not isinstance(waits, Iterable):
-        raise TypeError(f"waits must be an iterable of Wait objects, not {type(waits).__name__}")
+        raise wrong_type("waits", waits, "an iterable of Wait objects")
     given: list[Any] = []
     checked: list[Wait | CallableWait] = []
     places: dict[int, int] = {}
@@ -410,10 +412,8 @@ def _checked(waits: Any, name: str) -> tuple[list[Any], list[Wait | CallableWait
     for index, each in enumerate(waits):
         wait = each.as_wait() if isinstance(each, HasWait) else each
         if not isinstance(wait, (Wait, CallableWait)):
-            kind = type(wait).__name__
-            raise TypeError(
-                f"waits[{index}] must be a Wait, a ConditionWait or an Operation, not {kind}"
-            )
+            place = Keyword(f"waits[{index}]", "waits")
+            raise wrong_type(place, wait, "a Wait, a ConditionWait or an Operation")
         first = places.setdefault(id(each), index)
         if first != index:
             raise ValueError(f"waits[{index}] and waits[{first}] are the same object: {each!r}")

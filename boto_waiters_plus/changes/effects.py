@@ -14,6 +14,13 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..common.wrong_arguments import (
+    Keyword,
+    PythonOnly,
+    WrongTypeError,
+    WrongValueError,
+    wrong_type,
+)
 from ..definitions.changes import (
     OF_ANSWER,
     Basis,
@@ -445,6 +452,9 @@ def effect_named(client: Any, operation: OperationModel, name: str) -> EffectOfC
     return _chosen(client, operation, name)
 
 
+_EXAMPLE: Final = "then_wait=(waiter, lambda response: {...})"
+
+
 def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
     if isinstance(then_wait, tuple):
         match then_wait:
@@ -452,16 +462,14 @@ def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfC
                 pass
             case _:
                 kinds = ", ".join(type(each).__name__ for each in then_wait)
-                raise TypeError(
-                    f"then_wait takes a waiter and a function of the response, not ({kinds})"
-                )
+                problem = f" takes a waiter and a function of the response, not ({kinds})"
+                raise WrongTypeError.of("then_wait", then_wait, problem)
         name = waiter if isinstance(waiter, str) else waiter.name
         trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis=None)
         # Not `function`, which pyright takes to return `object` once it is known to be callable.
         return EffectOfCall(client, operation, trait, then_wait[1])
     if then_wait is not None and not isinstance(then_wait, str):
-        kind = type(then_wait).__name__
-        raise TypeError(f"then_wait must be the name of an effect, or a pair, not {kind}")
+        raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
     traits = {trait.name: trait for trait in _traits(client, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
@@ -469,20 +477,18 @@ def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfC
     method = xform_name(operation.name)
     if then_wait is not None:
         hint = did_you_mean(then_wait, traits)
-        raise ValueError(
-            f"then_wait: {operation.service_model.service_name} {method} has no effect "
-            f"{then_wait!r}{hint} (another waiter needs a function: then_wait=(waiter, lambda "
-            f"response: {{...}}))"
-        )
+        service = operation.service_model.service_name
+        problem = f": {service} {method} has no effect {then_wait!r}{hint}"
+        other = PythonOnly(f" (another waiter needs a function: {_EXAMPLE})")
+        raise WrongValueError.of("then_wait", then_wait, problem, other)
     reason = why_nothing_follows(operation)
     if reason is not None:
         raise ValueError(_nothing_follows(operation, reason))
     near = _waiters_near(waiters_of(client).service, operation)
     known = f" (of the same resource: {', '.join(near)})" if near else ""
-    raise ValueError(
-        f"it is not known what tells that {method} has ended. Pass a waiter{known} and a function: "
-        "then_wait=(waiter, lambda response: {...})"
-    )
+    problem = f"it is not known what tells that {method} has ended. Pass "
+    waiter, function = Keyword("a waiter", "then_wait", "WAITER"), f" and a function: {_EXAMPLE}"
+    raise WrongValueError(problem, waiter, known, PythonOnly(function))
 
 
 def why_nothing_follows(operation: OperationModel) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..common.arguments import flag, seconds_or_zero, with_methods
+from ..common.wrong_arguments import WrongTypeError
 from ..deadlines import effective_max_wait
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
@@ -92,7 +93,8 @@ class CallOptions:
             with_methods("in_store", self.in_store, "save_call", "finish_call")
             is_stored = self.then_wait is True or isinstance(self.then_wait, str)
             if self.then_wait is not None and not is_stored:
-                raise TypeError("in_store: then_wait must be the name of an effect to be stored")
+                problem = "in_store: then_wait must be the name of an effect to be stored"
+                raise WrongTypeError(problem, argument="then_wait", value=self.then_wait)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from botocore.model import OperationModel
 
 from ..calls.clients import operation_of
 from ..calls.private_names import account_of
-from ..common.arguments import text, unknown
+from ..common.arguments import text, unknown, unknown_option
+from ..common.wrong_arguments import Keyword, WrongValueError
 from ..service.json_parameters import from_json
 from ..service.on_the_spot import only_reads
 from ..service.parameters import copied
@@ -53,9 +54,11 @@ class CallTarget:
         if target.member is None and only_reads(operation):
             raise ValueError(f"{name} only reads: call it directly, it may be repeated at any time")
         if target.member is None and not allow_repeat:
-            raise ValueError(
-                f"{name} has no idempotency token: a repetition may execute it twice. "
-                "Pass allow_repeat=True if that does no harm."
+            raise WrongValueError(
+                f"{name} has no idempotency token: a repetition may execute it twice. Pass ",
+                Keyword("allow_repeat=True", "allow_repeat", value=True),
+                " if that does no harm.",
+                value=False,
             )
         return target
 
@@ -68,7 +71,7 @@ class CallTarget:
         """
         for name, value in parameters.items():
             if "_" in name:
-                raise TypeError(unknown(name, OWN_KEYWORDS, "option"))
+                raise unknown_option(name, OWN_KEYWORDS)
             if hasattr(value, "read"):
                 raise TypeError(f"{name} is a stream, which can be sent only once: pass bytes")
         if self.member is None:

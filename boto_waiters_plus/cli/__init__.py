@@ -19,9 +19,8 @@ import argparse
 import contextlib
 import io
 import os
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 
 from .. import __version__
@@ -163,22 +162,21 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         if option is None:
             raise UsageError(f"unexpected argument {unknown[0]!r}")
         option = option.partition("=")[0]
-        # The options of the subcommand, from its help; the usage has `--parameter` for any.
-        known = re.findall(r"(?<![\w-])--[\w-]+", arguments.parser.format_help())
-        near = _right_option(option, [each for each in known if each != option])
+        near = _right_option(option, arguments.parser.options)
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {printable(option)}{hint}")
     return arguments
 
 
-def _right_option(option: str, known: Sequence[str]) -> str | None:
+def _right_option(option: str, known: Collection[str]) -> str | None:
     """Return the options that one under another name stands for, or else the nearest one."""
     from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
+    from ..common.wrong_arguments import Keyword  # noqa: PLC0415 - only where an option is wrong
     from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415 - the same
     from .output import flag  # noqa: PLC0415 - the same
 
     name = option[2:].replace("-", "_")
     if name not in OTHER_NAMES or name in ENDING_OPTIONS:
         return nearest(option, known)
-    names = re.findall(r"\w+_\w+", OTHER_NAMES[name])
+    names = [part.name for part in OTHER_NAMES[name] if isinstance(part, Keyword)]
     return " or ".join(each for each in map(flag, names) if each in known)

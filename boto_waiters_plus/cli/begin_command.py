@@ -89,10 +89,8 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the call and wait; return the exit code."""
-    try:
+    with refused(ValueError):
         call = _resumed(arguments) if arguments.resume else _new(arguments)
-    except ValueError as error:
-        raise UsageError(_as_options(str(error))) from error
     try:
         outcome = run_blocking(call)
     except KeyboardInterrupt as interrupt:
@@ -263,13 +261,3 @@ def _text(operation: OperationModel, call: CallOutcome) -> str:
 def _shown_token(operation: OperationModel, token: str | None) -> str | None:
     member = token_member(operation)
     return None if member is None or member.is_sensitive else token
-
-
-def _as_options(text: str) -> str:
-    return (
-        text.replace("allow_repeat=True", "--allow-repeat")
-        .replace("then_wait:", "--then:")
-        .replace("Pass a waiter", "Pass --then WAITER")
-        .partition(" and a function")[0]
-        .partition(" (another waiter")[0]
-    )

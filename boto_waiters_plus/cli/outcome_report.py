@@ -23,7 +23,7 @@ from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
 from ..progress import WaitProgress
 from ..service.shapes import has_sensitive_names, inner_shape, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
-from .output import as_flags, json_text, print_json, span
+from .output import in_flags, json_text, print_json, span
 
 REDACTED = "***"
 """What stands for a member that is sensitive in the model."""
@@ -94,8 +94,8 @@ class OutcomeReport:
         facts = self._facts(ending, wait, parameters)
         text = f"{wait.label}: {error}"
         if isinstance(error, WaiterError):
-            # The message names the resource.
-            text = str(error)
+            # The message names the resource, and ends with the advice.
+            text = str(error).removesuffix("".join(error.advice)) + in_flags(error.advice)
             facts |= _counts(error)
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
@@ -106,7 +106,7 @@ class OutcomeReport:
                 facts["response"] = safe_response(self._operation, error.last_response)
         facts["error"] = _error(error)
         print_json(facts, self._arguments)
-        print(f"boto-wait: {printable(as_flags(text))}", file=sys.stderr)
+        print(f"boto-wait: {printable(text)}", file=sys.stderr)
 
     def _facts(
         self, ending: str, wait: WaitProgress, parameters: Mapping[str, Any]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jmespath
 from jmespath.exceptions import ArityError, JMESPathError
 from jmespath.parser import ParsedResult
 
+from ..common.wrong_arguments import Keyword, PythonOnly
 from ..definitions.parsing import Place, require_known_functions
 from ..engine.acceptors import AcceptorState, Matcher, SuccessMatcher
 from ..engine.machine import RetryTransient
@@ -29,14 +29,11 @@ IMPLIED = (
 """Steps 4 and 5 of the specification's workflow, each with the matcher that leaves it no case."""
 
 
-WAIT_KEYWORDS = (
-    "max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for",
-    "retry_errors_for", "max_attempts", "success_count", "success_for", "settle_for",
-    "explain_failure", "retry_transient", "success_on_error", "retry_on_error", "until_state",
-    "state_path",
-)  # fmt: skip
-"""The keywords of waits that are options of `boto-wait wait`."""
-
+_OPTIONS = {
+    "until_state": "--until", "then_wait": "--then", "url": "--store", "worker_name": "--name",
+    "profile_name": "--profile",
+}  # fmt: skip
+"""The options of keywords under another name."""
 
 RETRY_TRANSIENT: dict[str, RetryTransient] = {
     "answered": "answered", "always": True, "never": False
@@ -105,20 +102,22 @@ def span(seconds: float) -> str:
 
 def flag(name: str) -> str:
     """Return the option of a keyword: `--max-wait` for `max_wait`."""
-    return "--until" if name == "until_state" else "--" + name.replace("_", "-")
+    return _OPTIONS.get(name) or "--" + name.replace("_", "-")
 
 
-def as_flags(text: str) -> str:
+def in_flags(parts: Iterable[str]) -> str:
     """Return a message with options as the command line spells them: `--missing-ok-for 60`."""
+    return "".join(map(_in_flags, parts))
 
-    def spelled(match: re.Match[str]) -> str:
-        value = match[2] or ""
-        word = value[1:].strip('"')
-        if match[1] == "retry_transient":
-            word = next((name for name, v in RETRY_TRANSIENT.items() if str(v) == word), word)
-        return flag(match[1]) + (f" {word}" if word else "")
 
-    return re.sub(rf"\b({'|'.join(WAIT_KEYWORDS)})\b(=\"?[\w.]*\w\"?)?", spelled, text)
+def _in_flags(part: str) -> str:
+    if not isinstance(part, Keyword):
+        return "" if isinstance(part, PythonOnly) else part
+    value = part.value
+    if part.name == "retry_transient":
+        value = {meant: word for word, meant in RETRY_TRANSIENT.items()}.get(value)
+    # An option without a value, or one that takes none.
+    return flag(part.name) if value in (None, True) else f"{flag(part.name)} {value}"
 
 
 @contextlib.contextmanager
@@ -128,8 +127,8 @@ def refused(*kinds: type[Exception], instead: type[Exception] = UsageError) -> I
         yield
     except kinds as error:
         # The text of a KeyError has quotes.
-        text = error.args[0] if isinstance(error, LookupError) else error
-        raise instead(printable(as_flags(str(text)))) from error
+        text = str(error.args[0] if isinstance(error, LookupError) else error)
+        raise instead(printable(in_flags(getattr(error, "parts", [text])))) from error
 
 
 def _cell(cell: str | float) -> str:

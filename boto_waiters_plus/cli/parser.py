@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NoReturn
 
 from .exit_codes import USAGE_ERROR
@@ -39,6 +39,11 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **keywords})
+
+    @property
+    def options(self) -> Collection[str]:
+        """The options that it takes, those of its groups included."""
+        return self._option_string_actions
 
     def error(self, message: str) -> NoReturn:
         """Print the message and the command that shows the help, and exit."""

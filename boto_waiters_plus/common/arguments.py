@@ -12,6 +12,8 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from .wrong_arguments import Keyword, Parts, WrongTypeError, WrongValueError, wrong_type
+
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
@@ -37,7 +39,8 @@ def seconds(name: str, value: Any, *, zero: bool = False) -> float:
         return exact
     exact = time_bound(name, value)
     if exact < 0 or (exact == 0 and not zero):
-        raise ValueError(f"{name} must be {'at least' if zero else 'greater than'} 0, not {exact}")
+        problem = f" must be {'at least' if zero else 'greater than'} 0, not {exact}"
+        raise WrongValueError.of(name, value, problem)
     return exact
 
 
@@ -60,9 +63,9 @@ def time_bound(name: str, value: Any) -> float:
     if isinstance(value, timedelta):
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
-        raise TypeError(f"{name} must be seconds or a timedelta, not {type(value).__name__}")
+        raise wrong_type(name, value, "seconds or a timedelta")
     if not (value.is_finite() if isinstance(value, Decimal) else _is_finite(value)):
-        raise ValueError(f"{name} must be finite, not {value}")
+        raise WrongValueError.of(name, value, f" must be finite, not {value}")
     return _as_float(value)
 
 
@@ -74,9 +77,9 @@ def count(name: str, value: Any) -> int:
         ValueError: less than 1.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
+        raise wrong_type(name, value, "a whole number")
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")
+        raise WrongValueError.of(name, value, f" must be at least 1, not {value}")
     return int(value)
 
 
@@ -87,7 +90,7 @@ def flag(name: str, value: Any) -> bool:
         TypeError: not a boolean.
     """
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
+        raise wrong_type(name, value, "True or False")
     return value
 
 
@@ -98,9 +101,10 @@ def callback(name: str, value: Any) -> Any:
         TypeError: not callable, or a coroutine function.
     """
     if not callable(value):
-        raise TypeError(f"{name} must be a function, not {type(value).__name__}")
+        raise wrong_type(name, value, "a function")
     if iscoroutinefunction(value):
-        raise TypeError(f"{name} must be a plain function: it is called between two attempts")
+        problem = " must be a plain function: it is called between two attempts"
+        raise WrongTypeError.of(name, value, problem)
     return value
 
 
@@ -111,9 +115,8 @@ def with_methods(name: str, value: Any, *methods: str) -> Any:
         TypeError: a method is missing.
     """
     if not all(callable(getattr(value, method, None)) for method in methods):
-        raise TypeError(
-            f"{name} must have the methods {', '.join(methods)} (as threading.Event has)"
-        )
+        problem = f" must have the methods {', '.join(methods)} (as threading.Event has)"
+        raise WrongTypeError.of(name, value, problem)
     return value
 
 
@@ -125,9 +128,9 @@ def text(name: str, value: Any) -> str:
         ValueError: empty.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+        raise wrong_type(name, value, "a string")
     if not value:
-        raise ValueError(f"{name} is empty")
+        raise WrongValueError.of(name, value, " is empty")
     return value
 
 
@@ -139,10 +142,10 @@ def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
         ValueError: an empty string.
     """
     if isinstance(values, str):
-        raise TypeError(f"{name} must be a list of strings; write [{values!r}]")
+        raise WrongTypeError.of(name, values, f" must be a list of strings; write [{values!r}]")
     if not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list of strings, not {type(values).__name__}")
-    found = (text(f"{name}[{index}]", value) for index, value in enumerate(values))
+        raise wrong_type(name, values, "a list of strings")
+    found = (text(Keyword(f"{name}[{index}]", name), value) for index, value in enumerate(values))
     return tuple(dict.fromkeys(found))
 
 
@@ -153,7 +156,8 @@ def check_order(min_delay: Any, max_delay: Any) -> None:
         ValueError: it is.
     """
     if min_delay > max_delay:
-        raise ValueError(f"min_delay ({min_delay}) is more than max_delay ({max_delay})")
+        rest = f" ({min_delay}) is more than ", Keyword("max_delay"), f" ({max_delay})"
+        raise WrongValueError.of("min_delay", min_delay, *rest)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -169,6 +173,12 @@ def unknown(name: object, known: Iterable[str], what: str) -> str:
     near = nearest(str(name), known)
     hint = f"; did you mean {near!r}?" if near else ""
     return f"unknown {what} {name!r}{hint}"
+
+
+def unknown_option(name: str, known: Iterable[str], taker: str = "") -> WrongTypeError:
+    """Return the error of an option that does not exist; `taker` is what was given it."""
+    problem = unknown(name, known, "option")
+    return WrongTypeError(f"{taker}: {problem}" if taker else problem, argument=name)
 
 
 def _is_finite(value: numbers.Real) -> bool:
@@ -193,7 +203,7 @@ def _as_float(value: Any) -> float:
     return exact if isinstance(exact, int) else as_float
 
 
-def refuse_wrong_names(function: str, names: Iterable[str], right: Mapping[str, str]) -> None:
+def refuse_wrong_names(function: str, names: Iterable[str], right: Mapping[str, Parts]) -> None:
     """Refuse arguments under the names that they have in other libraries.
 
     Args:
@@ -206,11 +216,12 @@ def refuse_wrong_names(function: str, names: Iterable[str], right: Mapping[str, 
     """
     for name in names:
         if name in right:
-            raise TypeError(f"{function} takes {right[name]} instead of {name}")
+            meant = "".join(right[name])
+            raise WrongTypeError(f"{function} takes {meant} instead of {name}", argument=name)
 
 
 def answers_other_names(
-    right: Mapping[str, str], function_name: str = ""
+    right: Mapping[str, Parts], function_name: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function without `**keywords` so that it refuses other names; see above."""
 

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal, TypedDict, get_args
 
 from botocore.exceptions import ClientError
 
-from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, unknown
+from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, unknown_option
+from ..common.wrong_arguments import Parts, WrongTypeError, WrongValueError, wrong_type, wrong_value
 from ..definitions.changes import says_propagating
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import LastAttempt, Pace, Policy
@@ -90,7 +91,7 @@ class EndingOptions(StepOptions, total=False):
 OWN_OPTIONS: Final = ("max_wait", "interval", "signal", "polling", "retry_on", "label")
 KNOWN_OPTIONS: Final = (*OWN_OPTIONS, *OPTION_NAMES)
 
-_OTHER_NAMES: Final = {
+_OTHER_NAMES: Final[dict[str, Parts]] = {
     **{n: right for n, right in OTHER_NAMES.items() if n not in ("interval", *ENDING_OPTIONS)},
     **dict.fromkeys(("delay", "frequency", "poll_interval"), "interval (seconds)"),
 }
@@ -146,12 +147,11 @@ class CheckedOptions:
         refuse_wrong_names(form, given, _OTHER_NAMES)
         for name in given:
             if name in ENDING_OPTIONS:
-                raise TypeError(
-                    f"{form} does not take {name}: it ends in an error when the time is used up; "
-                    f"conditions.wait_for takes {name}"
-                )
+                ends = "it ends in an error when the time is used up"
+                problem = f"{form} does not take {name}: {ends}; conditions.wait_for takes {name}"
+                raise WrongTypeError(problem, argument=name)
             if name not in KNOWN_OPTIONS:
-                raise TypeError(f"{form}: {unknown(name, KNOWN_OPTIONS, 'option')}")
+                raise unknown_option(name, KNOWN_OPTIONS, form)
         _refuse_exclusive(form, given)
         common = {name: value for name, value in given.items() if name in OPTION_NAMES}
         if given.get("signal") is not None:
@@ -217,14 +217,19 @@ class CheckedOptions:
 
     def _check_together(self, form: str) -> None:
         for name, instead in OF_WAITERS.items():
-            if getattr(self.common, name) is not None:
-                raise TypeError(f"{form}: {name} is for waiters; {instead}")
+            if (value := getattr(self.common, name)) is not None:
+                problem = f"{form}: {name} is for waiters; {instead}"
+                raise WrongTypeError(problem, argument=name, value=value)
         if self.polling:
             return
+        problem = ""
         if self.common.wake_signal is None:
-            raise TypeError(f"{form}: polling=False needs a signal to start attempts")
-        if self.interval is not None or self._has_delays or self.common.delay_pace is not None:
-            raise TypeError(f"{form}: polling=False excludes interval and the other delays")
+            problem = "needs a signal to start attempts"
+        elif self.interval is not None or self._has_delays or self.common.delay_pace is not None:
+            problem = "excludes interval and the other delays"
+        if problem:
+            what = f"{form}: polling=False {problem}"
+            raise WrongTypeError(what, argument="polling", value=False)
 
 
 def checked_else(
@@ -236,16 +241,18 @@ def checked_else(
         TypeError, ValueError: one of them is wrong, or both are given.
     """
     if on_timeout not in get_args(OnTimeout):
-        raise ValueError(f'on_timeout must be "raise" or "last", not {on_timeout!r}')
+        raise wrong_value("on_timeout", on_timeout, '"raise" or "last"')
     if else_ is None:
         return on_timeout, None
     if on_timeout == "last":
-        raise TypeError('on_timeout="last" and else_ exclude each other: give one of them')
+        problem = 'on_timeout="last" and else_ exclude each other: give one of them'
+        raise WrongTypeError(problem, argument="else_", value=else_)
     if callable(else_):
         return on_timeout, else_
     cases = checked_cases("else_", else_)
     if any(case.state is AcceptorState.RETRY for case in cases):
-        raise ValueError("else_: retry() has no meaning after the end of the wait")
+        problem = ": retry() has no meaning after the end of the wait"
+        raise WrongValueError.of("else_", else_, problem)
     return on_timeout, cases
 
 
@@ -253,7 +260,8 @@ def _refuse_exclusive(form: str, given: Mapping[str, Any]) -> None:
     for one, others in EXCLUSIVE:
         for other in others:
             if given.get(one) is not None and given.get(other) is not None:
-                raise TypeError(f"{form}: {one} and {other} exclude each other: give one of them")
+                problem = f"{form}: {one} and {other} exclude each other: give one of them"
+                raise WrongTypeError(problem, argument=other, value=given[other])
 
 
 def _signal(signal: Any) -> Any:
@@ -263,7 +271,7 @@ def _signal(signal: Any) -> Any:
     if all(callable(getattr(signal, method, None)) for method in ("is_set", "wait", "clear")):
         return signal
     if not isinstance(signal, Hashable):
-        raise TypeError(f"signal must be a Signal or the name of one, not {type(signal).__name__}")
+        raise wrong_type("signal", signal, "a Signal or the name of one")
     return Signal(signal)
 
 
@@ -271,9 +279,8 @@ def _is_retried(given: Any) -> Callable[[Exception], bool]:
     kinds = () if given is None else given if isinstance(given, tuple) else (given,)
     for kind in kinds:
         if not (issubclass(kind, Exception) if isinstance(kind, type) else callable(kind)):
-            raise TypeError(
-                f"retry_on must be exception classes or functions of the error, not {kind!r}"
-            )
+            problem = f" must be exception classes or functions of the error, not {kind!r}"
+            raise WrongTypeError.of("retry_on", given, problem)
 
     def is_retried(error: Exception) -> bool:
         return any(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
+from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
 from .calls import refuse_coroutine, refuse_coroutine_function, value_of
 from .condition import Condition, run, run_async
@@ -359,11 +360,9 @@ def _checked(conditions: Any) -> dict[Any, Callable[[], Any]]:
     elif isinstance(conditions, Sequence) and not isinstance(conditions, str):
         calls = dict(enumerate(conditions))
     else:
-        raise TypeError(
-            f"conditions must be a mapping or a list of callables, not {type(conditions).__name__}"
-        )
+        raise wrong_type("conditions", conditions, "a mapping or a list of callables")
     if not calls:
-        raise ValueError("conditions must not be empty")
+        raise WrongValueError.of("conditions", conditions, " must not be empty")
     for key, call in calls.items():
         if key is None:
             raise ValueError("conditions: None is not a key: it means that no condition came true")

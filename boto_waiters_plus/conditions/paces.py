@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from ..common.arguments import seconds, seconds_or_zero, unknown
+from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..engine.delays import Random, draw
 from ..wait.wait_run import RANDOM
 
@@ -122,13 +123,12 @@ def exponential(
     start = _seconds("first", first)
     multiplier = _seconds("factor", factor)
     if multiplier < 1:
-        raise ValueError(f"factor must be at least 1, not {factor}")
+        raise WrongValueError.of("factor", factor, f" must be at least 1, not {factor}")
     kinds = get_args(Jitter)
     if jitter not in kinds:
-        raise ValueError(unknown(jitter, kinds, "jitter"))
+        raise WrongValueError(unknown(jitter, kinds, "jitter"), argument="jitter", value=jitter)
     if not (random is None or callable(random) or hasattr(random, "uniform")):
-        kind = type(random).__name__
-        raise TypeError(f"random must be a random.Random or a function of two bounds, not {kind}")
+        raise wrong_type("random", random, "a random.Random or a function of two bounds")
     return Exponential(
         start, factor=multiplier, limit=_limit(start, limit), jitter=jitter, random=random
     )
@@ -139,7 +139,8 @@ def _limit(first: float, limit: Any) -> float:
         return sys.float_info.max
     longest = _seconds("limit", limit)
     if first > longest:
-        raise ValueError(f"first ({first}) is more than limit ({longest})")
+        problem = f"first ({first}) is more than limit ({longest})"
+        raise WrongValueError(problem, argument="limit", value=limit)
     return longest
 
 

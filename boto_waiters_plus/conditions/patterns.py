@@ -11,6 +11,7 @@ from decimal import Decimal
 from types import EllipsisType, UnionType
 from typing import Any, Final, NewType, TypeVar, Union, get_origin
 
+from ..common.wrong_arguments import WrongTypeError, WrongValueError, wrong_type
 from ..engine.acceptors import AcceptorState
 from ..engine.redaction import cut, shown
 
@@ -265,14 +266,13 @@ def checked_cases(name: str, cases: object) -> tuple[Case, ...]:
     if isinstance(cases, Case):
         return (cases,)
     if not isinstance(cases, Sequence) or isinstance(cases, str):
-        raise TypeError(f"{name} must be a list of cases, not {type(cases).__name__}")
+        raise wrong_type(name, cases, "a list of cases")
     for case in cases:
         if not isinstance(case, Case):
-            raise TypeError(
-                f"{name}: make each with success(), failure() or retry(), not {type(case).__name__}"
-            )
+            made = f": make each with success(), failure() or retry(), not {type(case).__name__}"
+            raise WrongTypeError.of(name, case, made)
     if not cases:
-        raise ValueError(f"{name} must not be empty")
+        raise WrongValueError.of(name, cases, " must not be empty")
     return tuple(cases)
 
 

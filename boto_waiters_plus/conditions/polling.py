@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ..calls.clients import operation_of
 from ..common.arguments import text
+from ..common.wrong_arguments import wrong_type
 from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaitDescription, WaiterDefinition
@@ -96,7 +97,7 @@ def _prepared(
 ) -> tuple[WaitRun, Callable[[], Any], WaitOptions]:
     """Return a wait that is ready to start, the callable with its parameters, and the options."""
     if not callable(call):
-        raise TypeError(f"call must be callable, not {type(call).__name__}")
+        raise wrong_type("call", call, "callable")
     if input is not None and not isinstance(input, Mapping):
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
@@ -126,7 +127,7 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
     if isinstance(waiter, WaiterDefinition):
         return waiter
     if not isinstance(waiter, Mapping):
-        raise TypeError(f"waiter must be a definition or a mapping, not {type(waiter).__name__}")
+        raise wrong_type("waiter", waiter, "a definition or a mapping")
     operation = getattr(call, "__name__", type(call).__name__)
     return parse_waiter("Poll", waiter, operation=operation, source="poll")
 

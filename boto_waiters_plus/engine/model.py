@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..common.arguments import check_order, seconds, text, texts
+from ..common.wrong_arguments import WrongValueError, wrong_value
 from .acceptors import Acceptor, AcceptorState, ErrorTypeMatcher, MatchedAcceptor, OutputMatcher
 
 DEFAULT_MIN_DELAY = 2
@@ -103,9 +104,9 @@ class WaiterDefinition:
         from .state_acceptors import state_acceptors  # noqa: PLC0415 - jmespath, 5 ms
 
         if not WAITER_NAME.match(text("name", name)):
-            raise ValueError(f"name: {WAITER_NAME_PROBLEM}, not {name!r}")
+            raise WrongValueError.of("name", name, f": {WAITER_NAME_PROBLEM}, not {name!r}")
         if many not in ("all", "any"):
-            raise ValueError(f"many must be 'all' or 'any', not {many!r}")
+            raise wrong_value("many", many, "'all' or 'any'")
         least, most = seconds("min_delay", min_delay), seconds("max_delay", max_delay)
         check_order(least, most)
         good, bad = texts("success", success), texts("failure", failure)
@@ -114,9 +115,10 @@ class WaiterDefinition:
             texts("retry_on_error", retry_on_error),
         )
         if not good and not ends:
-            raise ValueError("success and success_on_error are empty: the wait could not succeed")
+            problem = "success and success_on_error are empty: the wait could not succeed"
+            raise WrongValueError(problem, argument="success", value=success)
         if reason is not None and not bad:
-            raise ValueError("reason is for states in failure, which is empty")
+            raise WrongValueError.of("reason", reason, " is for states in failure, which is empty")
         if both := {*good} & {*bad} | {*ends} & {*retried}:
             raise ValueError(f"{min(both)!r} cannot be both a success and another state")
         errors = [(AcceptorState.SUCCESS, each) for each in ends]

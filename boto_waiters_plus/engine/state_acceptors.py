@@ -14,6 +14,7 @@ from typing import Any
 import jmespath
 
 from ..common.labels import common_start
+from ..common.wrong_arguments import WrongValueError
 from .acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
 _TEXT_FUNCTIONS = ("join", "to_string", "type")
@@ -120,8 +121,8 @@ def _root(name: str, expression: str) -> Any:
         node: Any = jmespath.compile(expression).parsed
     # jmespath lets RecursionError and other builtin errors through.
     except Exception as error:
-        text = f"{name} {expression[:80]!r} is not a JMESPath expression: {error}"
-        raise ValueError(text) from error
+        problem = f"{name} {expression[:80]!r} is not a JMESPath expression: {error}"
+        raise WrongValueError(problem, argument=name, value=expression) from error
     while node["type"] == "pipe":
         node = node["children"][-1]
     return node

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from botocore.client import BaseClient
 
 from ..calls.private_names import botocore_session_of
+from ..common.wrong_arguments import wrong_type
 from ..service.clients import ATTRIBUTE, ClientHook, hook_of
 from ..settings import Observer, Settings, SettingsLevel
 from .hooked_client import extend, refuse_taken_names
@@ -51,10 +52,7 @@ def enable(
             return target
         session = botocore_session_of(target)
         if session is None:
-            raise TypeError(
-                "target must be a boto3 or botocore session, or a client, "
-                f"not {type(target).__name__}"
-            )
+            raise wrong_type("target", target, "a boto3 or botocore session, or a client")
         hook = hook_session(session)
         hook.is_explicit = True
         hook.level.own = hook.level.own.extended(settings)

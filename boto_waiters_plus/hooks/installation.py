@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..common.wrong_arguments import wrong_type
 from ..settings import NO_SETTINGS, Observer, Settings
 from . import wrapping  # noqa: F401 - it is compared with itself, whatever drops modules later
 from .import_hook import ImportHook
@@ -54,7 +55,7 @@ def install(
     """
     settings = settings_from(definitions, defaults, on_event)
     if not isinstance(get_waiter, bool):
-        raise TypeError(f"get_waiter must be True or False, not {type(get_waiter).__name__}")
+        raise wrong_type("get_waiter", get_waiter, "True or False")
     with INSTALLED.lock:
         INSTALLED.level.own = INSTALLED.level.own.extended(settings)
         INSTALLED.runs_waiters = get_waiter
@@ -104,7 +105,7 @@ def settings_from(
 ) -> Settings:
     """Return the settings, checked and loaded before anything is changed."""
     if on_event is not None and not callable(on_event):
-        raise TypeError(f"on_event must be a function, not {type(on_event).__name__}")
+        raise wrong_type("on_event", on_event, "a function")
     loaded: tuple[WaiterDefinition, ...] = ()
     options: WaitOptions | None = None
     # Imported where they are needed: a program that never waits should not pay for them.

@@ -20,6 +20,7 @@ from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutE
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
 from ..changes.target import called_operation, run_blocked, run_in_task
 from ..common.arguments import flag, with_methods
+from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
 from ..outcome import WaiterOutcome
@@ -190,7 +191,8 @@ class _Beginning:
         self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
         for name, value in stops.items():
             if value and self._effect.effect.stop is None:
-                raise ValueError(f"{name}: nothing stops what {method.__name__} begins")
+                problem = f": nothing stops what {method.__name__} begins"
+                raise WrongValueError.of(name, value, problem)
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
@@ -335,7 +337,8 @@ def begin(
     if in_store is not None:
         with_methods("in_store", in_store, "add_one")
     elif options:
-        raise TypeError(f"{min(options)} goes with in_store")
+        name = min(options)
+        raise WrongTypeError.of(name, options[name], " goes with in_store")
     beginning = _Beginning(
         client_method,
         max_wait,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..common.wrong_arguments import WrongValueError, wrong_type, wrong_value
 from .backend import OPEN, SUCCEEDED, Position, Row
 from .operation import CODES
 from .sealing import json_text
@@ -43,7 +44,7 @@ def page_filters(state: str | None, **names: str | None) -> dict[str, str]:
     """Return the given filters of a list; raise ValueError or TypeError if one is wrong."""
     filters = {"state": state, **names}
     if state is not None and state not in STATES:
-        raise ValueError(f"state must be one of {', '.join(STATES)}, not {state!r}")
+        raise wrong_value("state", state, f"one of {', '.join(STATES)}")
     for name, value in filters.items():
         check_text(name, value)
     return {name: value for name, value in filters.items() if value is not None}
@@ -69,7 +70,7 @@ def page_position(token: str, filters: Mapping[str, str]) -> Position:
             return created, last
     except (ValueError, TypeError, RecursionError):
         pass
-    raise ValueError("page_token is not of a list with these filters")
+    raise WrongValueError.of("page_token", token, " is not of a list with these filters")
 
 
 def check_text(name: str, value: Any, longest: int = LONGEST_NAME) -> None:
@@ -77,9 +78,9 @@ def check_text(name: str, value: Any, longest: int = LONGEST_NAME) -> None:
     if value is None:
         return
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+        raise wrong_type(name, value, "text")
     if len(value) > longest or not re.fullmatch(NAME_PATTERN, value) or _SURROGATE.search(value):
-        raise ValueError(
-            f"{name} must have at most {longest} characters, and no control characters or lone "
-            "surrogates"
+        problem = (
+            f" must have at most {longest} characters, and no control characters or lone surrogates"
         )
+        raise WrongValueError.of(name, value, problem)

@@ -18,6 +18,8 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..calls.clients import is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
+from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
+from ..deadlines import no_max_wait
 from ..engine.model import WaiterDefinition
 from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
@@ -72,7 +74,7 @@ def _check(client: Any, max_wait: Any) -> None:
     if is_async(type(client)):
         raise TypeError("client is an aiobotocore client: background waits need a blocking one")
     if max_wait is None:
-        raise TypeError("a background wait needs max_wait, the number of seconds to wait at most")
+        raise no_max_wait("a background wait")
 
 
 # --- the store -----------------------------------------------------------------------------------
@@ -293,7 +295,7 @@ class Store(OpenStore):
                 if self.backend.reopen(row, reopened(row, time_left, attempts)):
                     return self.operation(self.row(path))
             except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
+                raise WrongValueError(f"{path}: ", *getattr(error, "parts", error.args)) from None
             except KeyInUseError as error:
                 raise _conflict(error) from None
             row = self.row(path)
@@ -507,7 +509,8 @@ def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
     if clock is not None:
         callback("clock", clock)
     if not (url is None or isinstance(url, (str, os.PathLike)) or hasattr(url, "database")):
-        raise TypeError(f"url must be a URL, a path or a Backend, not {type(url).__name__}")
+        problem = f" must be a URL, a path or a Backend, not {type(url).__name__}"
+        raise WrongTypeError(Keyword("url"), problem)
     if isinstance(url, str) and url in _IN_MEMORY:
         return MemoryBackend(clock)
     try:

@@ -25,6 +25,7 @@ from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.target import restored_response
 from ..common.arguments import flag, text
 from ..common.process import start_thread
+from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..definitions.changes import EffectTrait
 from ..definitions.files import load_definitions
 from ..engine.machine import LastAttempt, Machine, Phase, Policy
@@ -306,11 +307,16 @@ def _digest(text: str) -> str:
 def _refuse_functions(wait: Wait) -> None:
     for name in ("on_attempt", "wake_signal", "cancel_event"):
         if getattr(wait.options, name) is not None:
-            raise TypeError(f"{name} cannot be stored: it exists only in this process")
-    if not isinstance(wait.options.delay_history, (bool, type(None))):
-        raise TypeError("delay_history cannot be stored: give True for the times of the store")
-    if callable(wait.policy.pace):
-        raise TypeError("delay_pace cannot be stored: it is a function")
+            raise _not_stored(name, getattr(wait.options, name), "it exists only in this process")
+    history, pace = wait.options.delay_history, wait.policy.pace
+    if not isinstance(history, (bool, type(None))):
+        raise _not_stored("delay_history", history, "give True for the times of the store")
+    if callable(pace):
+        raise _not_stored("delay_pace", pace, "it is a function")
+
+
+def _not_stored(name: str, value: Any, reason: str) -> WrongTypeError:
+    return WrongTypeError.of(name, value, f" cannot be stored: {reason}")
 
 
 def _definition_json(definition: WaiterDefinition) -> str:
@@ -423,11 +429,11 @@ def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict
         left = policy["max_wait"] - row["elapsed"]
         left = left if max_wait is None else max_wait
         if left <= 0:
-            raise ValueError("there is no time left: give max_wait")
+            raise WrongValueError("there is no time left: give ", Keyword("max_wait"))
         if max_attempts is not None:
             policy["max_attempts"] = row["attempts"] + max_attempts
         elif row["attempts"] >= policy.get("max_attempts", math.inf):
-            raise ValueError("there are no attempts left: give max_attempts")
+            raise WrongValueError("there are no attempts left: give ", Keyword("max_attempts"))
         policy["max_wait"] = row["elapsed"] + left
         fresh = {"phase": Phase.NEW.value, "pause": 0, "last": False, "brought_forward": False}
         state |= {**fresh, "successes": 0, "holding": False}

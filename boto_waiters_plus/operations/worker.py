@@ -19,6 +19,7 @@ from ..batch.groups import Task
 from ..calls.clock import IdleQueue
 from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
 from ..common.arguments import callback, count, seconds, unknown
+from ..common.wrong_arguments import Keyword, WrongValueError, wrong_type
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
@@ -70,13 +71,14 @@ def _call_rates(value: Any) -> dict[str, float]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        kind = type(value).__name__
-        raise TypeError(f"calls_per_second must be a mapping such as {{'ec2': 20}}, not {kind}")
+        raise wrong_type("calls_per_second", value, "a mapping such as {'ec2': 20}")
     known = get_session().get_available_services() if value else []
     for service in value:
         if service not in known:
-            raise ValueError(f"calls_per_second: {unknown(service, known, 'service')}")
-    names = {name: f"calls_per_second[{name!r}]" for name in value}
+            problem = f": {unknown(service, known, 'service')}"
+            raise WrongValueError.of("calls_per_second", service, problem)
+    option = "calls_per_second"
+    names = {name: Keyword(f"{option}[{name!r}]", option) for name in value}
     return {name: float(seconds(names[name], rate)) for name, rate in value.items()}
 
 

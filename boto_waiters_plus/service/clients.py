@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
+from ..common.wrong_arguments import wrong_type
 from ..settings import PROCESS_LEVEL, HookedSession, Settings, SettingsLevel
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def waiters_of(client: Any) -> ClientWaiters:
         meta = getattr(client, "meta", None)
         # By the type: mocks give themselves out for what they stand for.
         if not issubclass(type(getattr(meta, "service_model", None)), ServiceModel):
-            raise TypeError(f"client must be a botocore client, not {type(client).__name__}")
+            raise wrong_type("client", client, "a botocore client")
         behind = getattr(client, ATTRIBUTE, None)
         hook = behind or _UNHOOKED.setdefault(meta, ClientHook(PROCESS_LEVEL))
     return hook.waiters(client)

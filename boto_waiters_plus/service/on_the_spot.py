@@ -12,6 +12,7 @@ from botocore.model import ListShape, OperationModel, Shape
 from ..calls.private_names import is_marked_readonly
 from ..common.arguments import nearest, text, texts
 from ..common.errors import warn
+from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..definitions.shipped import pollable_list, shipped_definitions
 from ..definitions.words import (
     CHANGES,
@@ -132,7 +133,8 @@ def made_waiter(
     for state in wanted:
         # Some models list other states than the service answers with, in other letters.
         if values and state not in values and state not in _compared(operation, path):
-            raise ValueError(_unknown(state, values, f"{path} in {operation.name}"))
+            problem = _unknown(state, values, f"{path} in {operation.name}")
+            raise WrongValueError(problem, argument="until_state", value=state)
         if not values and is_plain(path):
             _warn_of_unlisted(state, operation, path)
     states = sort_states(values, wanted, failure)
@@ -167,13 +169,17 @@ def waiter_of_states(
 
 def _wanted(until_state: Any) -> tuple[str, ...]:
     if isinstance(until_state, (bool, int, float)):
-        raise TypeError(
-            f"until_state must be the name of a state, not {type(until_state).__name__}: give it "
-            "as text, such as 'true', and state_path: 'to_string(MEMBER)'"
+        kind = type(until_state).__name__
+        raise WrongTypeError(
+            Keyword("until_state"),
+            f" must be the name of a state, not {kind}: give it as text, such as 'true', and "
+            "state_path: 'to_string(MEMBER)'",
+            value=until_state,
         )
     wanted = texts("until_state", [until_state] if isinstance(until_state, str) else until_state)
     if not wanted:
-        raise ValueError("until_state is empty: give the state to wait for")
+        problem = " is empty: give the state to wait for"
+        raise WrongValueError.of("until_state", until_state, problem)
     return wanted
 
 
@@ -185,12 +191,12 @@ def _only_state(operation: OperationModel) -> str:
     """
     paths = [path for path, _ in state_members(operation)]
     if not paths:
-        raise ValueError(
-            f"{operation.name} has no member with a state: give state_path, the JMESPath for one"
-        )
+        problem = f"{operation.name} has no member with a state: give "
+        raise WrongValueError(problem, Keyword("state_path"), ", the JMESPath for one")
     if len(paths) > 1:
         known = ", ".join(map(repr, paths))
-        raise ValueError(f"{operation.name} has several states: give state_path: one of {known}")
+        problem = f"{operation.name} has several states: give "
+        raise WrongValueError(problem, Keyword("state_path"), f": one of {known}")
     return paths[0]
 
 
@@ -207,18 +213,16 @@ def _values(operation: OperationModel, path: str) -> Collection[str]:
     if shape is None:
         near = nearest(path, [known for known, _ in state_members(operation)])
         hint = f"; did you mean {near!r}?" if near else ""
-        raise ValueError(f"the response of {operation.name} has no member {path}{hint}")
-    if shape.type_name in _VALUES:
-        outer, _, member = path.rpartition(".")
-        as_text = f"{outer}.to_string({member})".lstrip(".")
-        raise ValueError(
-            f"{path} in {operation.name} is a {shape.type_name}, not the name of a state: give "
-            f"state_path: {as_text!r}, and until_state: the value as text, such as 'true' or '5'"
-        )
+        problem = f"the response of {operation.name} has no member {path}{hint}"
+        raise WrongValueError(problem, argument="state_path", value=path)
     if shape.type_name != "string":
-        raise ValueError(
-            f"{path} in {operation.name} is a {shape.type_name}, not the name of a state"
-        )
+        parts = [f"{path} in {operation.name} is a {shape.type_name}, not the name of a state"]
+        if shape.type_name in _VALUES:
+            outer, _, member = path.rpartition(".")
+            as_text = f"{outer}.to_string({member})".lstrip(".")
+            parts += [": give ", Keyword("state_path"), f": {as_text!r}, and "]
+            parts += [Keyword("until_state"), ": the value as text, such as 'true' or '5'"]
+        raise WrongValueError(*parts, argument="state_path", value=path)
     values: Collection[str] = shape.metadata.get("enum", ())
     return values
 

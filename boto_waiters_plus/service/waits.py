@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from ..calls.clients import is_async
 from ..common.arguments import unknown
+from ..common.wrong_arguments import WrongTypeError, wrong_type
 from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings
@@ -160,13 +161,12 @@ def find_waiter(
     if isinstance(waiter, BoundWaiter):
         return waiter, waiters.settings
     if state_path is not None:
-        raise TypeError("state_path goes with until_state, the state to wait for")
+        problem = " goes with until_state, the state to wait for"
+        raise WrongTypeError.of("state_path", state_path, problem)
     if isinstance(waiter, WaiterDefinition):
         return service.bind(waiter), waiters.settings
     if not isinstance(waiter, str):
-        raise TypeError(
-            f"waiter must be the name of a waiter or a definition, not {type(waiter).__name__}"
-        )
+        raise wrong_type("waiter", waiter, "the name of a waiter or a definition")
     bound_waiter = service.find(waiter)
     if bound_waiter is None:
         from ..definitions.near_waiters import did_you_mean  # noqa: PLC0415 - only for a wrong name
@@ -188,8 +188,8 @@ def _made(
     from .on_the_spot import made_waiter  # noqa: PLC0415 - rarely needed
 
     if not isinstance(operation, str):
-        kind = type(operation).__name__
-        raise TypeError(f"until_state goes with the name of an operation, not {kind}")
+        problem = f" goes with the name of an operation, not {type(operation).__name__}"
+        raise WrongTypeError.of("until_state", until_state, problem)
     found = service.operation(operation)
     if found is None:
         bound_waiter = service.find(operation)

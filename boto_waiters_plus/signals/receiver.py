@@ -19,6 +19,7 @@ from jmespath.lexer import Lexer
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..calls.threads import forget_caller_in
 from ..common.process import after_fork
+from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..engine.delays import jittered_delay
 from ..options import CancelEvent
 from ..service.errors import error_facts
@@ -66,17 +67,19 @@ class EventPattern:
 
     def __init__(self, expression: str) -> None:
         if not isinstance(expression, str):
-            raise TypeError(f"match must be a JMESPath expression, not {type(expression).__name__}")
+            raise wrong_type("match", expression, "a JMESPath expression")
         try:
             self._compiled = jmespath.compile(expression)
         # jmespath raises RecursionError and builtin errors besides its own.
         except Exception as error:
-            raise ValueError(f"match is not a JMESPath expression: {error}") from error
+            problem = f" is not a JMESPath expression: {error}"
+            raise WrongValueError.of("match", expression, problem) from error
         for token, following in itertools.pairwise(Lexer().tokenize(expression)):
             # An unknown function would fail on every event, so that no event would ever match.
             is_call = token["type"] == "unquoted_identifier" and following["type"] == "lparen"
             if is_call and token["value"] not in Functions.FUNCTION_TABLE:
-                raise ValueError(f"match: JMESPath has no function {token['value']!r}")
+                problem = f": JMESPath has no function {token['value']!r}"
+                raise WrongValueError.of("match", expression, problem)
         self.expression = expression
         self._has_logged = False
 

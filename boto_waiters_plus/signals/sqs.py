@@ -12,6 +12,7 @@ from ..calls.budget import CallEnded
 from ..calls.clients import is_async
 from ..calls.credentials import refresh_what_asks
 from ..common.arguments import flag
+from ..common.wrong_arguments import WrongTypeError, WrongValueError, wrong_type
 from ..engine.redaction import parameter_text
 from ..options import CancelEvent
 from .receiver import EventPattern, Receiver, event_of
@@ -217,16 +218,19 @@ def _url_and_client(queue: Any, client: Any) -> tuple[str, Any]:
     """Return the URL of a queue and a client for it, or raise for what is wrong with them."""
     if isinstance(queue, str):
         if not queue.startswith(("https://", "http://")):
-            raise ValueError("queue must be the URL of a queue, as sqs.get_queue_url returns it")
+            problem = " must be the URL of a queue, as sqs.get_queue_url returns it"
+            raise WrongValueError.of("queue", queue, problem)
         if client is None:
-            raise TypeError("client: a queue given by its URL needs an SQS client")
+            raise WrongTypeError.of(
+                "client", None, ": a queue given by its URL needs an SQS client"
+            )
         return queue, _checked_client(client, "client")
     url = getattr(queue, "url", None)
     if not isinstance(url, str) or not hasattr(getattr(queue, "meta", None), "client"):
-        kind = type(queue).__name__
-        raise TypeError(f"queue must be the URL of a queue or a sqs.Queue, not {kind}")
+        raise wrong_type("queue", queue, "the URL of a queue or a sqs.Queue")
     if client is not None:
-        raise TypeError("client is only for a queue given by its URL: an sqs.Queue has its own")
+        problem = " is only for a queue given by its URL: an sqs.Queue has its own"
+        raise WrongTypeError.of("client", client, problem)
     return url, _checked_client(queue.meta.client, "queue")
 
 
@@ -234,9 +238,10 @@ def _checked_client(client: Any, name: str) -> Any:
     model = getattr(getattr(client, "meta", None), "service_model", None)
     service = getattr(model, "service_name", None)
     if service is None:
-        raise TypeError(f"{name} must be a botocore client, not {type(client).__name__}")
+        raise wrong_type(name, client, "a botocore client")
     if service != "sqs":
-        raise ValueError(f"{name} must belong to sqs, not to {service}")
+        raise WrongValueError.of(name, client, f" must belong to sqs, not to {service}")
     if is_async(type(client)):
-        raise TypeError(f"{name} must be a blocking client: a thread calls it, also for asyncio")
+        problem = " must be a blocking client: a thread calls it, also for asyncio"
+        raise WrongTypeError.of(name, client, problem)
     return client

@@ -24,6 +24,7 @@ import botocore.waiter
 
 from ..calls.private_names import is_botocores_model, model_of_config
 from ..common.arguments import check_order, seconds, time_bound, unknown
+from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..deadlines import seconds_left
 from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
@@ -133,11 +134,12 @@ def _patience(client: Any) -> float:
 
 def _check_keys(waiter_config: Any) -> None:
     if not isinstance(waiter_config, Mapping):
-        raise TypeError(f"WaiterConfig must be a dict, not {type(waiter_config).__name__}")
+        raise wrong_type("WaiterConfig", waiter_config, "a dict")
     for key in waiter_config:
         if key not in CONFIG_KEYS:
             known = ", ".join(CONFIG_KEYS)
-            raise ValueError(f"WaiterConfig: {unknown(key, CONFIG_KEYS, 'key')} (known: {known})")
+            problem = f"WaiterConfig: {unknown(key, CONFIG_KEYS, 'key')} (known: {known})"
+            raise WrongValueError(problem, argument=key)
 
 
 def _attempts(value: Any) -> int | None:
@@ -146,9 +148,9 @@ def _attempts(value: Any) -> int | None:
     None stands for `math.inf`, no limit.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"MaxAttempts must be a number, not {type(value).__name__}")
+        raise wrong_type("MaxAttempts", value, "a number")
     if not value <= math.inf:
-        raise ValueError("MaxAttempts must be a number, not nan")
+        raise WrongValueError.of("MaxAttempts", value, " must be a number, not nan")
     if value == math.inf:
         return None
     # As many as can be multiplied by a delay.

@@ -58,7 +58,7 @@ from .observers import Observer, Observers
 from .refused_part import RefusedPart
 
 # Not where a wait fails: the import would make the first one of a process late.
-from .wording import passed_error_in_words, reason_of
+from .wording import advice_after, passed_error_in_words, reason_of
 
 if TYPE_CHECKING:
     from ..common.errors import Caller
@@ -411,6 +411,7 @@ class WaitRun(RunFacts):
         if last is not None:
             numbers = self._earlier, self._number, self._answered_at
             error.timeline_record = *numbers, last.observed, last.error_code or last.state
+        error.advice = advice_after(self, ending)
         error.cause_found = None if self.search is None else self.search.cause
         if attempt is not None and attempt.hidden_elsewhere is not None:
             attempt.hidden_reason = attempt.hidden_elsewhere

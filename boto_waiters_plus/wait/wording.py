@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..common.labels import short_arns
+from ..common.wrong_arguments import Keyword
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, Succeeded, TimedOut
 from ..engine.redaction import cut, listed, shown
 from .facts import Attempt, RunFacts
@@ -21,16 +22,10 @@ _OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
 """The part of a path before the items that an acceptor compares."""
 
 
-def reason_of(run: RunFacts, ending: Ending, *, advises: bool = True) -> str:
-    """Return what follows the waiter's name in the message of its error.
-
-    Args:
-        run: the wait.
-        ending: how it ended.
-        advises: whether to name an option that would have helped.
-    """
+def reason_of(run: RunFacts, ending: Ending) -> str:
+    """Return what follows the waiter's name in the message of its error."""
     about = f" for {run.label}" if run.label else ""
-    advice = _advice(run, ending) if advises else ""
+    advice = "".join(advice_after(run, ending))
     return f"{_what_happened(run, ending)}{about}: {_details(run, ending)}{advice}"
 
 
@@ -75,7 +70,8 @@ def details_after_botocores(run: RunFacts, ending: Ending) -> str:
         ids = _ids_in_words(run, "failed: ")
         seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
         made = _attempts_made(run, ending)
-        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run)}{_advice(run, ending)}"
+        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run)}"
+        more += "".join(advice_after(run, ending))
     return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
 
 
@@ -232,25 +228,25 @@ def _ids_in_words(run: RunFacts, prefix: str = "") -> str:
     return "; ".join(parts)
 
 
-def _advice(run: RunFacts, ending: Ending) -> str:
-    """Return what the caller can do about an error; empty if there is nothing to say."""
+def advice_after(run: RunFacts, ending: Ending) -> tuple[str, ...]:
+    """Return what the caller can do about an error, in parts; empty if there is nothing to say."""
     attempt = run.answer
     if not isinstance(ending, Failed) or attempt is None:
-        return ""
+        return ()
     facts = attempt.facts
     if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
-        return " If the resource was created a moment ago, missing_ok_for=60 retries for 60 s."
+        option = Keyword("missing_ok_for=60", "missing_ok_for", 60)
+        return " If the resource was created a moment ago, ", option, " retries for 60 s."
     if run.description.denied_when_gone and attempt.error_code in _DENIED:
         operation = run.description.operation
-        return (
-            f" {operation} also answers this when the resource is gone: "
-            "the deletion may have succeeded."
-        )
+        is_gone = "also answers this when the resource is gone: the deletion may have succeeded."
+        return (f" {operation} {is_gone}",)
     if ending.acceptor is not None or not facts.transient:
-        return ""
+        return ()
+    option = Keyword('retry_transient="answered"', "retry_transient", "answered")
     if facts.unconnected:
-        return " retry_transient=True retries such errors."
-    return ' retry_transient="answered" retries such errors.'
+        option = Keyword("retry_transient=True", "retry_transient", value=True)
+    return " ", option, " retries such errors."
 
 
 def _what_happened(run: RunFacts, ending: Ending) -> str:

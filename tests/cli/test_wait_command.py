@@ -204,6 +204,12 @@ def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(command, wo
     assert ("--retry-transient always" in err, code == 255) == (attempts == 1, attempts == 1)
 
 
+def test_a_missing_resource_ends_with_the_option_that_waits_for_it(command):
+    words = "s3 get-bucket-versioning --until Enabled --bucket none --max-wait 9"
+    code, _, err = command(words)
+    assert (code, "--missing-ok-for 60 retries for 60 s.\n" in err) == (254, True)
+
+
 def test_definitions_can_be_given(command, queue_ready, tmp_path):
     (tmp_path / "waiters.json").write_text(queue_ready())
     boto3.client("sqs").create_queue(QueueName="q")

@@ -20,6 +20,9 @@ VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
     ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
     ("s3 bucket-exists --max-wait soon", "--max-wait: 'soon'"),
     ("s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2", "--min-delay (3.0)"),
+    ("s3 bucket-exists --bucket b --max-wait 9 --min-delay 0", "--min-delay must be"),
+    ("s3 bucket-exists --bucket b --max-wait 9 --max-attempts 0", "--max-attempts must be"),
+    ("s3 bucket-exists --bucket b --max-wait 9 --success-for 9", "less than --max-wait (9 s)"),
     ("s3 bucket-exists --max-wait 9 --each buckt a", "'buckt'; did"),
     ("s3 bucket-exists --max-wait 9 --each bucket", "--each bucket"),
     ("s3 bucket-exists --max-wait 9 - --each bucket a", "--each and --stdin"),
@@ -35,7 +38,7 @@ VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
     (f"{VERSIONING} --until Enabled --path Status", "--path"),
     (f"{VERSIONING} --operation x", "get-bucket-versioning is an operation"),
     ("s3 put-bucket-acl --until x --max-wait 9 --bucket b", "PutBucketAcl"),
-    ("ecs describe-tasks --tasks a --max-wait 9 --until RUNNING", "DescribeTasks"),
+    ("ecs describe-tasks --tasks a --max-wait 9 --until RUNNING", "--state-path"),
 ])  # fmt: skip
 def test_wrong_arguments_exit_with_2_and_one_line(words, message, command):
     code, out, err = command(words)

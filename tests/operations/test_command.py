@@ -83,6 +83,18 @@ def test_cancel_resume_expire(start, command):
     assert "\n" not in command("list")[1].strip()
 
 
+def test_resume_names_the_option_that_it_needs(start, file, capsys, answers):
+    (path,) = start("--bucket", "b", "--max-attempts", "1")
+    client = boto3.client("s3")
+    answers(client, {"Error": {"Code": "404"}, "ResponseMetadata": {"HTTPStatusCode": 404}})
+    store = operations.Store(file)
+    work(store, client)
+    store.close()
+    assert main(["operations", "resume", "--store", file, path]) == 2
+    message = f"{path}: there are no attempts left: give --max-attempts\n"
+    assert capsys.readouterr().err.endswith(message)
+
+
 def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
     (path,) = start("--bucket", "b")
     client = boto3.client("s3")
@@ -99,8 +111,8 @@ def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
     ("words", "problem"),
     [
         (["get", "operations/1"], "there is no"),
-        (["list", "--state", "opne"], "state must be one of"),
-        (["list", "--page-token", "x"], "page_token"),
+        (["list", "--state", "opne"], "--state must be one of"),
+        (["list", "--page-token", "x"], "--page-token is not of a list"),
         (["resume", "operations/" + "0" * 32], "there is no"),
     ],
 )

@@ -30,6 +30,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ...calls.watch import monotonic, watchdog
 from ...common.process import after_fork
+from ...common.wrong_arguments import Keyword, WrongValueError
 from ...options import CancelEvent
 from ..backend import closed
 from ..boot_clock import BOOT, Clock, since_boot, steady_time
@@ -218,7 +219,7 @@ class Database:
         self.limits = TimeLimits()
         self._file = PrivateFile.of(self.url) if self.is_sqlite else None
         if self.is_sqlite and self._file is None:
-            raise ValueError("url: a store in memory is ':memory:'")
+            raise WrongValueError(_URL, ": a store in memory is ':memory:'")
         self._engine = _engine(self.url, self.limits, self._file)
         # For a store that is dropped without `close`.
         weakref.finalize(self, self._engine.dispose)
@@ -343,6 +344,9 @@ def retried(method: Callable[..., _T]) -> Callable[..., _T]:
     return call
 
 
+_URL: Final = Keyword("url")
+
+
 def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
     if isinstance(url, URL):
         return url
@@ -353,18 +357,19 @@ def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
     if not isinstance(url, str) or "://" not in url:
         path = os.fspath(url)
         if not path:
-            raise ValueError("url: the path of the store is empty")
+            raise WrongValueError(_URL, ": the path of the store is empty")
         parsed = URL.create("sqlite", database=str(path))
     else:
         try:
             parsed = make_url(url)
         except (ArgumentError, ValueError):
             # The text of either may quote the URL, and a password in it.
-            raise ValueError("url: the URL of the store cannot be parsed") from None
+            raise WrongValueError(_URL, ": the URL of the store cannot be parsed") from None
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
-        raise ValueError(f"url: a store is sqlite or postgresql+psycopg, not {parsed.drivername}")
+        kind = parsed.drivername
+        raise WrongValueError(_URL, f": a store is sqlite or postgresql+psycopg, not {kind}")
     if parsed.drivername == "sqlite" and not str(parsed.database).startswith("file:"):
         # The same file, from whatever directory it is opened.
         parsed = parsed.set(database=str(Path(str(parsed.database)).absolute()))
