@@ -20,7 +20,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from .. import __version__
@@ -162,21 +162,10 @@ def _parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
         if option is None:
             raise UsageError(f"unexpected argument {unknown[0]!r}")
         option = option.partition("=")[0]
-        near = _right_option(option, arguments.parser.options)
+        # Only where an option is wrong.
+        from .options import right_option  # noqa: PLC0415
+
+        near = right_option(option, arguments.parser.options)
         hint = f"; did you mean {near}?" if near else ""
         raise UsageError(f"unknown option {printable(option)}{hint}")
     return arguments
-
-
-def _right_option(option: str, known: Collection[str]) -> str | None:
-    """Return the options that one under another name stands for, or else the nearest one."""
-    from ..common.arguments import nearest  # noqa: PLC0415 - only where an option is wrong
-    from ..common.wrong_arguments import Keyword  # noqa: PLC0415 - only where an option is wrong
-    from ..options import ENDING_OPTIONS, OTHER_NAMES  # noqa: PLC0415 - the same
-    from .output import flag  # noqa: PLC0415 - the same
-
-    name = option[2:].replace("-", "_")
-    if name not in OTHER_NAMES or name in ENDING_OPTIONS:
-        return nearest(option, known)
-    names = [part.name for part in OTHER_NAMES[name] if isinstance(part, Keyword)]
-    return " or ".join(each for each in map(flag, names) if each in known)

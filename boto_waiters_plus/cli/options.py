@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from botocore.model import ServiceModel
 from botocore.session import Session
 from botocore.utils import JSONFileCache
 
+from ..common.arguments import nearest
+from ..common.wrong_arguments import Keyword
+from ..options import ENDING_OPTIONS, OTHER_NAMES
 from .exit_codes import NotConfiguredError, UsageError
 from .output import RETRY_TRANSIENT, add_output_options, flag, refused
 from .parser import Parser, complete_with
@@ -264,3 +267,12 @@ def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         with contextlib.suppress(argparse.ArgumentError):
             return parser.parse_known_args(known)
     return argparse.Namespace(until=None, profile=None, definitions=None), []
+
+
+def right_option(option: str, known: Collection[str]) -> str | None:
+    """Return the options that one under another name stands for, or else the nearest one."""
+    name = option[2:].replace("-", "_")
+    if name not in OTHER_NAMES or name in ENDING_OPTIONS:
+        return nearest(option, known)
+    names = [part.name for part in OTHER_NAMES[name] if isinstance(part, Keyword)]
+    return " or ".join(each for each in map(flag, names) if each in known)

@@ -8,6 +8,7 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..common.errors import warn
+from ..definitions.words import is_changing
 from ..engine.computed_once import computed_once
 from ..engine.model import WaiterDefinition
 
@@ -77,9 +78,6 @@ class BoundWaiter:
             self._warn_if_changing()
 
     def _warn_if_changing(self) -> None:
-        # Only for a definition of the user's.
-        from ..definitions.words import is_changing  # noqa: PLC0415
-
         name, operation = self.definition.name, self.operation
         if is_changing(operation.name, operation.http.get("method")):
             message = f"waiter {name} polls {operation.name}, which may modify resources"
