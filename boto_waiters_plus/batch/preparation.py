@@ -24,8 +24,8 @@ from ..service.clients import waiters_of
 from ..service.judge import DefinitionJudge
 from ..settings import PROCESS_LEVEL, Settings
 from ..wait.observers import Observer, with_history
-from ..wait.refused_part import RefusedPart
 from ..wait.wait_run import RANDOM, WaitRun
+from ..wait.wording import RefusedPart
 from .callbacks import Callbacks
 from .groups import ALONE, Grouping, Task
 from .limits import ClientConnections, ServiceLimiter, connections_kept

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..options import CancelEvent
 from .bounded_call import call_within
-from .budget import AsyncCall, CallBudget, CallEnded, Reply
+from .budget import AsyncCall, AwaitedBudget, CallBudget, CallEnded, Reply
 from .clients import is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
-
-if TYPE_CHECKING:
-    from .budget import AwaitedBudget
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""

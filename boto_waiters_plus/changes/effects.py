@@ -47,7 +47,7 @@ from ..service.sharing import Coalescing
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
-from ..wait.refused_part import RefusedPart
+from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
 from .target import Step, called_operation
 

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.model import ServiceModel
 
 from ..definitions.parsing import as_mapping
-from ..definitions.smithy import AWS_NAMESPACE, WAITABLE
+from ..definitions.smithy import AWS_NAMESPACE, OVERLAY, OVERLAY_PROBLEM, WAITABLE
 from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from .documents import Document, Target, as_note
@@ -114,6 +114,9 @@ class SmithyUnit:
         for document in documents:
             for shape_id, shape in shapes_of(document):
                 traits = as_mapping(shape.get("traits"))
+                for waiter in as_mapping(traits.get(OVERLAY)):
+                    location = document.locate(("shapes", shape_id, "traits", OVERLAY))
+                    self.unit.error(shape_id, f"Waiter `{waiter}`: {OVERLAY_PROBLEM}", location)
                 if shape_id in self._shapes and shape.get("type") == "apply":
                     self._apply(document, shape_id, traits)
                 elif shape_id.partition("$")[0] not in self._shapes:

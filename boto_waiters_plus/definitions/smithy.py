@@ -107,6 +107,10 @@ def targets_of(references: Any) -> list[str]:
 
 WAITABLE = "smithy.waiters#waitable"
 SERVICE_TRAIT = "aws.api#service"
+OVERLAY = "boto.waiters#overlay"
+OVERLAY_PROBLEM = (
+    f"{OVERLAY} changes no waiter: write a definition of the same name, or give retry_errors_for"
+)
 AWS_NAMESPACE = "com.amazonaws."
 UNIT = "smithy.api#Unit"
 
@@ -222,7 +226,7 @@ def _waitable(
     """Yield the shape id of each operation with waiters, its service, and its trait.
 
     Raises:
-        WaiterDefinitionError: another shape has the trait, or the trait has no waiter.
+        WaiterDefinitionError: another shape has the trait, it has no waiter, or an overlay exists.
     """
     sdk_id_of = _sdk_ids(shapes)
     for shape_id, body in shapes.items():
@@ -230,6 +234,8 @@ def _waitable(
             raise place.error("the id of a shape must be a string")
         shape = require_mapping(body, f"shape {shape_id}", place)
         traits = require_mapping(shape.get("traits", {}), f"the traits of {shape_id}", place)
+        for waiter in as_mapping(traits.get(OVERLAY)):
+            raise place.in_waiter(waiter).error(OVERLAY_PROBLEM)
         if WAITABLE not in traits:
             continue
         if shape.get("type") not in ("operation", "apply"):

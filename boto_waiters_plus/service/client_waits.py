@@ -23,8 +23,8 @@ from ..outcome import WaiterOutcome
 from ..settings import Settings
 from ..wait.drivers import drive, drive_async
 from ..wait.observers import with_history
-from ..wait.refused_part import RefusedPart
 from ..wait.wait_run import WaitRun
+from ..wait.wording import RefusedPart
 from .bound_waiter import BoundWaiter
 from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list

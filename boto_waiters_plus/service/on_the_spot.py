@@ -18,7 +18,6 @@ from ..definitions.words import (
     CHANGES,
     CHANGING_METHODS,
     READS,
-    SortedStates,
     documented_states,
     sort_states,
     verb_of,
@@ -139,32 +138,16 @@ def made_waiter(
             _warn_of_unlisted(state, operation, path)
     states = sort_states(values, wanted, failure)
     goal = "Or".join("".join(map(str.capitalize, words_of(state))) for state in wanted)
-    waiter = waiter_of_states(operation, path, states, f"{operation.name}Until{goal}", **others)
-    return replace(waiter, documentation=f"Made for one wait. {states.in_words()}.")
-
-
-def waiter_of_states(
-    operation: OperationModel, path: str, states: SortedStates, name: str, **others: Any
-) -> WaiterDefinition:
-    """Return a waiter for sorted states, with what the model tells of the path.
-
-    Raises:
-        TypeError, ValueError: as `WaiterDefinition.from_states`, which takes the other arguments.
-    """
-    waiter = WaiterDefinition.from_states(
-        name,
-        operation.name,
-        path=path,
-        success=states.success,
-        failure=states.failure,
-        **others,
-    )
+    name = f"{operation.name}Until{goal}"
+    given = {"path": path, "success": states.success, "failure": states.failure, **others}
+    waiter = WaiterDefinition.from_states(name, operation.name, **given)
     shape = shape_at(operation.output_shape, path) if is_plain(path) else None
     is_list = None if shape is None else isinstance(shape, ListShape)
     every = others.get("many") != "any"
     acceptors = state_acceptors(path, states.success, states.failure, every=every, is_list=is_list)
     errors = [each for each in waiter.acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
-    return replace(waiter, acceptors=(*acceptors, *errors))
+    documentation = f"Made for one wait. {states.in_words()}."
+    return replace(waiter, acceptors=(*acceptors, *errors), documentation=documentation)
 
 
 def _wanted(until_state: Any) -> tuple[str, ...]:

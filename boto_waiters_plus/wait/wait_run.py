@@ -55,10 +55,9 @@ from .facts import (
     logger,
 )
 from .observers import Observer, Observers
-from .refused_part import RefusedPart
 
 # Not where a wait fails: the import would make the first one of a process late.
-from .wording import advice_after, passed_error_in_words, reason_of
+from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of
 
 if TYPE_CHECKING:
     from ..common.errors import Caller

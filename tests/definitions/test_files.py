@@ -77,9 +77,21 @@ def refusal(path):
     return caught.value.problem
 
 
-@pytest.mark.parametrize("trait", ["smithy.api#documentation", "boto.waiters#overlay"])
-def test_a_file_of_other_traits_only_is_refused(tmp_path, trait):
-    shape = {"type": "apply", "traits": {trait: {"QueueExists": {"minDelay": 1}}}}
+@pytest.mark.parametrize("beside", [{}, smithy("Ready")["shapes"]])
+def test_an_overlay_is_refused_by_file_and_waiter(tmp_path, beside):
+    shape = {"type": "apply", "traits": {"boto.waiters#overlay": {"QueueExists": {"minDelay": 1}}}}
+    file = tmp_path / "mine.json"
+    shapes = {**beside, "com.amazonaws.sqs#GetQueueUrl": shape}
+    file.write_text(json.dumps({"smithy": "2.0", "shapes": shapes}))
+    with pytest.raises(WaiterDefinitionError, match="retry_errors_for") as caught:
+        load_definitions(file)
+    assert (caught.value.source, caught.value.waiter) == (str(file), "QueueExists")
+    [told] = [event for event in check(file) if "QueueExists" in event.message]
+    assert (told.severity.name, told.source) == ("ERROR", str(file))
+
+
+def test_a_file_of_other_traits_only_is_refused(tmp_path):
+    shape = {"type": "apply", "traits": {"smithy.api#documentation": "A queue."}}
     file = tmp_path / "mine.json"
     file.write_text(
         json.dumps({"smithy": "2.0", "shapes": {"com.amazonaws.sqs#GetQueueUrl": shape}})
