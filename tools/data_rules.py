@@ -35,7 +35,7 @@ from boto_waiters_plus.check.model import OperationShapes, members_of
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.smithy import WAITABLE
-from boto_waiters_plus.definitions.words import is_underway, means_gone, state_words
+from boto_waiters_plus.definitions.state_words import is_underway, means_gone, state_words
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition

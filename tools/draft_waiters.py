@@ -47,16 +47,15 @@ from observed_states import models
 from state_paths import state_paths, states_at
 
 from boto_waiters_plus.definitions.smithy import WAITABLE, aws_namespace
-from boto_waiters_plus.definitions.words import (
+from boto_waiters_plus.definitions.state_words import (
     ENDINGS,
     FAILED_WORDS,
     GONE_WORDS,
     is_underway,
     sort_states,
     state_words,
-    verb_of,
-    words_of,
 )
+from boto_waiters_plus.definitions.words import verb_of, words_of
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,

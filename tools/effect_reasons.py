@@ -26,7 +26,8 @@ from observed_states import models
 
 from boto_waiters_plus.definitions.changes import EFFECT
 from boto_waiters_plus.definitions.shipped import from_groups
-from boto_waiters_plus.definitions.words import LEADS, is_underway, listed, state_words, words_of
+from boto_waiters_plus.definitions.state_words import is_underway, state_words
+from boto_waiters_plus.definitions.words import LEADS, listed, words_of
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.tokens import shape_id_of
 

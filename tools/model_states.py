@@ -26,17 +26,15 @@ from observed_states import models
 from state_paths import STATE_NAMES, state_paths, states_at, strings
 
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.words import (
+from boto_waiters_plus.definitions.state_words import (
     GONE_WORDS,
     documented_states,
     is_underway,
-    listed,
     means_gone,
     sort_states,
     state_words,
-    verb_of,
-    words_of,
 )
+from boto_waiters_plus.definitions.words import listed, verb_of, words_of
 from boto_waiters_plus.service.errors import says_not_found
 
 REASONS = Path(__file__).resolve().parents[1] / "data/no-waiter.json"

@@ -31,7 +31,7 @@ from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.definitions.evidence_trait import EVIDENCE
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import aws_namespace
-from boto_waiters_plus.definitions.words import means_gone
+from boto_waiters_plus.definitions.state_words import means_gone
 from boto_waiters_plus.engine.acceptors import AcceptorState, InputOutputMatcher, OutputMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.engine.redaction import state_text

@@ -47,7 +47,7 @@ from boto_waiters_plus.definitions import changes, shipped
 from boto_waiters_plus.definitions.changes import TOKEN_LIFETIME
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE, aws_namespace
-from boto_waiters_plus.definitions.words import documented_states
+from boto_waiters_plus.definitions.state_words import documented_states
 from boto_waiters_plus.engine.acceptors import OutputMatcher, PathComparator
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors

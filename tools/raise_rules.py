@@ -15,22 +15,17 @@ from draft_waiters import Decision
 from model_states import IN_PROGRESS, gone_errors, passing_states
 
 from boto_waiters_plus.check.absence_rules import processes_of
-from boto_waiters_plus.definitions.words import (
+from boto_waiters_plus.definitions.state_words import (
     ENDINGS,
     FAILED_WORDS,
-    LEADS,
-    READS,
     is_underway,
-    listed,
     means_absence,
     means_gone,
-    resource_of,
     says_failure,
     sort_states,
     state_words,
-    verb_of,
-    words_of,
 )
+from boto_waiters_plus.definitions.words import LEADS, READS, listed, resource_of, verb_of, words_of
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
 from boto_waiters_plus.engine.model import WaiterDefinition
 

@@ -20,7 +20,8 @@ from effect_of import EffectOf, Found, path_of
 from boto_waiters_plus.check.list_rules import check_lists
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.check.paths import traced_path
-from boto_waiters_plus.definitions.words import ENDINGS, verb_of
+from boto_waiters_plus.definitions.state_words import ENDINGS
+from boto_waiters_plus.definitions.words import verb_of
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.model import WaiterDefinition
 

@@ -17,18 +17,15 @@ from botocore.model import ListShape, MapShape, OperationModel, Shape, Structure
 from effect_answers import literals_in
 from effect_of import EffectOf, Found, path_of
 
-from boto_waiters_plus.definitions.words import (
+from boto_waiters_plus.definitions.state_words import (
     ENDED_WORDS,
     ENDINGS,
     FAILED_WORDS,
     documented_states,
     is_underway,
-    listed,
-    resource_of,
     state_words,
-    verb_of,
-    words_of,
 )
+from boto_waiters_plus.definitions.words import listed, resource_of, verb_of, words_of
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
     AcceptorState,

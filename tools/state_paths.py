@@ -8,7 +8,7 @@ from typing import Any
 import jmespath
 from botocore.model import ListShape, OperationModel, Shape, StringShape, StructureShape
 
-from boto_waiters_plus.definitions.words import is_underway, state_words
+from boto_waiters_plus.definitions.state_words import is_underway, state_words
 
 MOST_MEMBERS = 4
 """The members of the longest path that is looked for."""

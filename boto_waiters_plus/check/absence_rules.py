@@ -22,17 +22,17 @@ from typing import Any
 
 from botocore.model import ListShape, Shape
 
-from ..definitions.words import (
+from ..definitions.state_words import (
     ENDED_WORDS,
     ENDINGS,
     FAILED_WORDS,
     GONE_WORDS,
     is_underway,
-    listed,
     means_absence,
     means_gone,
     state_words,
 )
+from ..definitions.words import listed
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

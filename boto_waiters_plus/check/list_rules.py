@@ -18,14 +18,8 @@ from collections.abc import Iterator
 
 from botocore.model import ListShape, Shape, StructureShape
 
-from ..definitions.words import (
-    ENDED_WORDS,
-    listed,
-    means_absence,
-    means_gone,
-    state_words,
-    words_of,
-)
+from ..definitions.state_words import ENDED_WORDS, means_absence, means_gone, state_words
+from ..definitions.words import listed, words_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

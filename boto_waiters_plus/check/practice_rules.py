@@ -14,7 +14,8 @@ from dataclasses import replace
 from botocore.model import ServiceModel
 
 from ..definitions.shipped import unread_shipped
-from ..definitions.words import CHANGES, ENDINGS, FAILED_WORDS, is_underway, state_words, words_of
+from ..definitions.state_words import ENDINGS, FAILED_WORDS, is_underway, state_words
+from ..definitions.words import CHANGES, words_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,

@@ -26,7 +26,8 @@ from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .shipped import FILE_OF, from_groups, shipped_json, shipped_traits
 from .smithy import parse_waiter, read_acceptors
-from .words import ENDINGS, verb_of
+from .state_words import ENDINGS
+from .words import verb_of
 
 EFFECT: Final = "boto.waiters#effect"
 REFUSED_ITEMS: Final = "boto.waiters#refusedItems"

@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..common.labels import common_start
-from .words import ENDED_WORDS, FAILED_WORDS, GONE_WORDS, is_underway, listed, words_of
+from .state_words import ENDED_WORDS, FAILED_WORDS, GONE_WORDS, is_underway
+from .words import listed, words_of
 
 MOST: Final = 3
 """Suggestions in one text."""

@@ -13,7 +13,7 @@ from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, ServiceModel
 
 from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
-from ..definitions.words import ENDINGS, is_underway, sort_states, state_words
+from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
 from ..engine.acceptors import (
     AcceptorState,
     ErrorTypeMatcher,

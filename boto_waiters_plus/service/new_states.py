@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from botocore.model import OperationModel, Shape
 
 from ..definitions.shipped import shipped_definitions, shipped_states
-from ..definitions.words import ENDINGS, means_absence, says_failure, state_words, words_of
+from ..definitions.words import words_of
 from ..engine.acceptors import InputOutputMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from .places import botocores_own
@@ -44,6 +44,14 @@ def new_failures(
     A resource in one of them is polled until `max_wait`. A wait for an end or an absence passes
     over what has failed before: that can be deleted, too.
     """
+    # Its expressions take 4 ms to compile; only a newer botocore has new states.
+    from ..definitions.state_words import (  # noqa: PLC0415
+        ENDINGS,
+        means_absence,
+        says_failure,
+        state_words,
+    )
+
     failed = [
         value
         for values in new_states(comparisons, operation).values()

@@ -14,15 +14,8 @@ from ..common.arguments import nearest, text, texts
 from ..common.errors import warn
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..definitions.shipped import pollable_list, shipped_definitions
-from ..definitions.words import (
-    CHANGES,
-    CHANGING_METHODS,
-    READS,
-    documented_states,
-    sort_states,
-    verb_of,
-    words_of,
-)
+from ..definitions.state_words import documented_states, sort_states
+from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
 from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut

@@ -17,7 +17,7 @@ from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.words import means_absence
+from boto_waiters_plus.definitions.state_words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.catalog import client_name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from boto_waiters_plus.definitions.words import documented_states, sort_states
+from boto_waiters_plus.definitions.state_words import documented_states, sort_states
 
 
 def sorted_as(values, success=""):
