@@ -74,15 +74,21 @@ def run(arguments: argparse.Namespace) -> int:
             "--max-wait and --min-delay must be above 0, and --max-delay at least --min-delay"
         )
     definition = replace(definition, min_delay=low, max_delay=high)
-    schedules = [_ours(definition, arguments.max_wait)]
+    schedules = drawn_schedules(service, definition, arguments.max_wait)
     if arguments.history:
         schedules += _learned(service, definition, arguments)
-    if (stock := _stock(service, definition.name, arguments.max_wait)) is not None:
-        schedules.insert(0, stock)
     title = f"{service} {xform_name(definition.name, '-')}, {span(arguments.max_wait)}"
     width = min(shutil.get_terminal_size().columns, 120) - NAME_WIDTH
     print("\n".join([title, *_drawing(schedules, arguments.max_wait, max(20, width))]))
     return 0
+
+
+def drawn_schedules(
+    service: str, definition: WaiterDefinition, max_wait: float
+) -> list[DrawnSchedule]:
+    """Return the schedule of botocore's waiter, if it has one of this name, and that of ours."""
+    stock = _stock(service, definition.name, max_wait)
+    return [*([] if stock is None else [stock]), _ours(definition, max_wait)]
 
 
 def seconds_late(times: Sequence[float], end: float) -> float | None:
