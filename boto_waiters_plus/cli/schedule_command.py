@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 def drawn_schedules(
     service: str, definition: WaiterDefinition, max_wait: float
 ) -> list[DrawnSchedule]:
-    """Return the schedule of botocore's waiter, if it has one of this name, and that of ours."""
+    """Return the schedules of botocore's waiter of this name, if any, and of the definition."""
     stock = _stock(service, definition.name, max_wait)
     return [*([] if stock is None else [stock]), _ours(definition, max_wait)]
 

@@ -298,7 +298,7 @@ def test_stop_takes_the_credentials_of_its_process(store, open_store, service):
         open_store().get(operation.path).stop()
     assert other.requests[-1] == made.requests[-1]
     acm = begin(store, service("acm"))
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(NotImplementedError, match="nothing is known that stops"):
         acm.stop()
 
 
