@@ -84,13 +84,15 @@ BATCH = kinds(
 )
 STORED = kinds(flag="include_response", text="profile_name", any_text="exclusive_key request_id")
 BEGUN = kinds(
-    flag="stop_on_timeout stop_on_cancel", seconds_or_0="propagation_wait", other="then_wait"
+    flag="stop_on_timeout stop_on_cancel no_change_ok",
+    seconds_or_0="propagation_wait busy_wait",
+    other="then_wait",
 )
 ONCE = kinds(
     bound="max_wait",
     flag="allow_repeat adopt_existing",
     flag_or_word="then_wait",
-    seconds_or_0="propagation_wait",
+    seconds_or_0="propagation_wait busy_wait",
     other="in_store cancel_event",
 )
 

@@ -36,6 +36,7 @@ def call_once(
     in_store: CallStore | None = None,
     cancel_event: CancelEvent | None = None,
     propagation_wait: Any = PROPAGATION_WAIT,
+    busy_wait: Any = None,
     **parameters: Any,
 ) -> CallOutcome:
     """Call an operation until its outcome is known, and have it executed only once.
@@ -60,6 +61,9 @@ def call_once(
         cancel_event: an event that ends the call in flight, the delay or the wait.
         propagation_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that a
             new role or policy is not visible yet; 0: it is raised.
+        busy_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that another
+            change is in progress; 0: it is raised; None: it is repeated where its code alone says
+            so. Not after an attempt whose outcome is unknown, unless there is a token.
         parameters: of the operation. The token's member may be among them.
 
     Returns:
@@ -71,7 +75,7 @@ def call_once(
         WaiterError: the wait did not succeed; its attribute `call` is the `CallOutcome`.
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    options = CallOptions(*given, propagation_wait=propagation_wait)
+    options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
     return run_blocking(_prepared(method, options, parameters))
 
 
@@ -86,6 +90,7 @@ async def call_once_async(
     in_store: CallStore | None = None,
     cancel_event: CancelEvent | None = None,
     propagation_wait: Any = PROPAGATION_WAIT,
+    busy_wait: Any = None,
     **parameters: Any,
 ) -> CallOutcome:
     """`call_once` as part of the calling task.
@@ -94,7 +99,7 @@ async def call_once_async(
     Cancelling the task ends it at once; whether the call was executed is unknown then.
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    options = CallOptions(*given, propagation_wait=propagation_wait)
+    options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
     return await make_awaited(_prepared(method, options, parameters))
 
 
@@ -174,7 +179,8 @@ def resumed_call(
         in_store=in_store,
         cancel_event=cancel_event,
         path=path,
-        **{name: record[name] for name in RECORDED},
+        # One of an earlier version has fewer.
+        **{name: record[name] for name in RECORDED if name in record},
     )
     method, parameters = xform_name(record["operation"]), from_json(record["parameters"])
     known = KeptCall.of(record, kept)

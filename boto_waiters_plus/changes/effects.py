@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import jmespath
 from botocore import xform_name
+from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..common.wrong_arguments import (
@@ -26,6 +27,7 @@ from ..definitions.changes import (
     Basis,
     EffectTrait,
     reason_without_effect,
+    says_no_change,
     shipped_effects,
     shipped_refused_items,
 )
@@ -35,6 +37,7 @@ from ..engine.computed_once import computed_once
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
+from ..outcome import ExceptionOutcome
 from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import wait_on, wait_on_async
 from ..service.clients import waiters_of
@@ -68,7 +71,8 @@ class Effect:
     the call names the change; `"goal"`, what was asked for is read back; `"version"`, the revision
     of the answer or a later one; `"transition"`, another state was seen first; `"held"`, none was
     seen, and the state has held for the whole of `settle_for`. None: the waiter is the
-    caller's, and may end on a state from before the call."""
+    caller's, and may end on a state from before the call. An outcome may also have `"unchanged"`:
+    there was nothing to change."""
     settle_for: float
     """Seconds after the call in which a state counts only if another one was seen before it."""
     stop: str | None
@@ -406,6 +410,22 @@ def _time_of(response: Any) -> float | None:
     with contextlib.suppress(TypeError, ValueError):
         return parsedate_to_datetime(headers.get("date")).timestamp()
     return None
+
+
+def unchanged_by(mutation: OperationModel, end: object) -> ExceptionOutcome | None:
+    """Return the outcome of a failure that says that the mutation had nothing to change."""
+    if not isinstance(end, WaiterFailedError) or end.acceptor is None:
+        return None
+    message = end.service_message or ""
+    if not says_no_change([shape_id_of(mutation)], message):
+        return None
+    # As boto3 raises a refusal.
+    answer: Any = {"Error": {"Code": str(end.observed), "Message": message}}
+    answer["ResponseMetadata"] = end.last_response.get("ResponseMetadata", {})
+    names = "waiter", "label", "attempts", "elapsed", "acceptor", "observed", "timeline_record"
+    facts: Any = {name: getattr(end, name) for name in names}
+    refusal = ClientError(answer, mutation.name)
+    return ExceptionOutcome(exception=refusal, basis="unchanged", **facts)
 
 
 def effect_of(client_method: Any, /) -> Effect | None:

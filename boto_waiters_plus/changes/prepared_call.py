@@ -15,12 +15,13 @@ from botocore.model import OperationModel
 from ..common.arguments import flag, seconds_or_zero, with_methods
 from ..common.wrong_arguments import WrongTypeError
 from ..deadlines import effective_max_wait
+from ..definitions.state_words import ENDINGS, FAILED_WORDS, state_words
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
-from ..outcome import WaiterOutcome
+from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
-from .effects import AnsweredCall, EffectOfCall, chosen_effect
+from .effects import AnsweredCall, EffectOfCall, chosen_effect, unchanged_by
 from .existing_resource import Check, ExistingResource
 from .repetition import (
     SAFE_SHARE_OF_LIFETIME,
@@ -28,6 +29,7 @@ from .repetition import (
     CallOnceError,
     CallTimeoutError,
     LateArrivalError,
+    RefusalRules,
     Repetition,
 )
 from .target import ANSWERED, WAITING, CallStore, CallTarget, Drive, restored_response, target_of
@@ -35,7 +37,10 @@ from .target import ANSWERED, WAITING, CallStore, CallTarget, Drive, restored_re
 PROPAGATION_WAIT: Final = 120.0
 """Seconds in which services usually see a new role."""
 
-RECORDED: Final = ("then_wait", "allow_repeat", "adopt_existing", "propagation_wait")
+RECORDED: Final = (
+    *("then_wait", "allow_repeat", "adopt_existing", "propagation_wait"),
+    *("busy_wait", "no_change_ok"),
+)
 """The options that a store keeps."""
 
 
@@ -45,7 +50,7 @@ class CallOutcome:
 
     response: Any
     """The response of the operation. If `adopted`, the part of the resource's description that
-    stands for it, or else the whole description."""
+    stands for it, or else the whole description. The error response where nothing was to change."""
     token: str | None
     """The idempotency token of all attempts; None if the operation has none."""
     attempts: int
@@ -80,6 +85,11 @@ class CallOptions:
     """Whether an operation without a token is called once."""
     propagation_wait: float = PROPAGATION_WAIT
     """Seconds in which a refusal is repeated that a new role or policy explains."""
+    busy_wait: float | None = None
+    """Seconds in which one is repeated that says that another change is in progress; None: as any
+    other that is transient."""
+    no_change_ok: bool = False
+    """Whether the refusal of a call that changes nothing is an outcome."""
     show_parameters: bool | None = None
     """Whether the label of the call has parameters; None: as the client's settings say."""
 
@@ -87,8 +97,10 @@ class CallOptions:
         WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
         seconds = seconds_or_zero("propagation_wait", self.propagation_wait)
         object.__setattr__(self, "propagation_wait", seconds)
-        flag("allow_repeat", self.allow_repeat)
-        flag("adopt_existing", self.adopt_existing)
+        if self.busy_wait is not None:
+            object.__setattr__(self, "busy_wait", seconds_or_zero("busy_wait", self.busy_wait))
+        for name in ("allow_repeat", "adopt_existing", "no_change_ok"):
+            flag(name, getattr(self, name))
         if self.in_store is not None:
             with_methods("in_store", self.in_store, "save_call", "finish_call")
             is_stored = self.then_wait is True or isinstance(self.then_wait, str)
@@ -157,6 +169,11 @@ class PreparedCall:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
 
     @property
+    def no_change_ok(self) -> bool:
+        """Whether the refusal of a call that changes nothing is an outcome."""
+        return self._options.no_change_ok
+
+    @property
     def can_be_stopped(self) -> bool:
         """Whether a call is known that stops what this one begins."""
         return self.effect is not None and self.effect.effect.stop is not None
@@ -183,8 +200,9 @@ class PreparedCall:
             # Another process has made it.
             call = restored_call(self._answer, self.token)
         try:
-            await self._note(call)
-            call = await self._waited(call, repetition)
+            if call.outcome is None:
+                await self._note(call)
+                call = await self._waited(call, repetition)
             await self._finish(succeeded=True, attempts=call.attempts)
         except WaiterError:
             raise
@@ -238,6 +256,9 @@ class PreparedCall:
             given = WaitOptions(cancel_event=self._options.cancel_event)
             outcome = await self._drive(answered.wait(repetition.time_left, given))
         except WaiterError as error:
+            unchanged = self._options.no_change_ok and unchanged_by(self.target.operation, error)
+            if unchanged:
+                return replace(call, outcome=unchanged)
             # A wait that ran out of time or was cancelled can go on.
             if not isinstance(error, (WaiterTimeoutError, WaiterCancelledError)):
                 await self._finish(succeeded=False, error=type(error).__name__)
@@ -256,8 +277,16 @@ class PreparedCall:
             adopted = True
         except CallOnceError as error:
             raise self._with_token(error) from error.last_exception
-        attempts = repetition.run.attempts
-        return CallOutcome(response=response, token=self.token, attempts=attempts, adopted=adopted)
+        call = CallOutcome(
+            response=response,
+            token=self.token,
+            attempts=repetition.run.attempts,
+            adopted=adopted,
+        )
+        if not isinstance(response, ExceptionOutcome):
+            return call
+        refusal: Any = response.exception
+        return replace(call, response=refusal.response, outcome=response)
 
     def record(self, parameters: Any) -> dict[str, Any]:
         """Return what `resumed_call` goes on with; `parameters` are JSON."""
@@ -285,8 +314,13 @@ class PreparedCall:
                 cancel_event=options.cancel_event, show_parameters=options.show_parameters
             ),
             first_is_unknown=self._is_resumed,
-            once=options.once and self.target.member is None,
-            propagation_wait=options.propagation_wait,
+            rules=RefusalRules(
+                has_token=self.target.member is not None,
+                once=options.once and self.target.member is None,
+                propagation_wait=options.propagation_wait,
+                busy_wait=options.busy_wait,
+                no_change_ok=options.no_change_ok,
+            ),
             **bounds,
         )
 
@@ -359,12 +393,21 @@ def _retries_of_sdk(response: Any) -> int:
     return retries
 
 
+def _saw_it_gone(error: WaiterError) -> bool:
+    """Return whether the only attempt of a wait saw a resource that was deleted, or is being."""
+    states = [entry.state for entry in error.timeline if error.attempts == 1]
+    words = state_words((states or [None])[-1] or "")
+    return FAILED_WORDS.isdisjoint(words) and any(
+        word.startswith((*ENDINGS, "SHUTTING")) for word in words
+    )
+
+
 def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:
     """Return the error of a wait with the call before it."""
     facts = None if error.last_exception is None else error_facts(error.last_exception)
     is_gone = facts is not None and facts.missing
     is_answered = facts is None or facts.on_the_way is None
-    is_late = is_repeated and is_answered and (is_gone or error.attempts == 1)
+    is_late = is_repeated and is_answered and (is_gone or _saw_it_gone(error))
     if isinstance(error, WaiterFailedError) and is_late:
         text = "An earlier attempt of the call made the resource, and it is gone by now."
         error = error.extended(text, LateArrivalError)

@@ -6,6 +6,7 @@ import enum
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -14,13 +15,19 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import async_call_for, call_for
-from ..definitions.changes import says_in_progress, says_propagating, shipped_existence
+from ..definitions.changes import (
+    says_in_progress,
+    says_no_change,
+    says_propagating,
+    shipped_existence,
+)
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import WaitOptions
+from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.clients import waiters_of
 from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
@@ -188,8 +195,8 @@ class CallCancelledError(CallOnceError, WaiterCancelledError):
 class LateArrivalError(WaiterFailedError):
     """The service answered a repeated call for a resource that is gone by now.
 
-    An earlier attempt under the token made the resource, and it was deleted since, or it failed
-    at once. Use a new token to make another one.
+    An earlier attempt under the token made the resource, and it was deleted since. Use a new token
+    to make another one.
     """
 
 
@@ -207,7 +214,24 @@ MOST_ITEMS: Final = 1000
 """The most items read from the list in which a resource is looked for: the events of a stack may
 go back years."""
 
-_ANSWERED, _REPEATED = 0, 1
+_ANSWERED, _REPEATED, _UNCHANGED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalRules:
+    """Which refusals of a call are repeated, and which are outcomes."""
+
+    has_token: bool
+    """Whether the service executes the call once, however often it is sent."""
+    once: bool
+    """Whether nothing is repeated but what the next two name."""
+    propagation_wait: float
+    """Seconds in which a refusal is repeated that a new role explains."""
+    busy_wait: float | None
+    """Seconds in which one is repeated that says that another change is in progress; None: as any
+    other that is transient."""
+    no_change_ok: bool
+    """Whether the refusal of a call that changes nothing is an outcome."""
 
 
 class Repetition:
@@ -220,8 +244,7 @@ class Repetition:
         max_wait: seconds.
         options: of the caller: the cancel event, and whether the label has parameters.
         first_is_unknown: whether the call may have been executed before.
-        once: whether only a refusal that a new role explains is repeated.
-        propagation_wait: the seconds in which it is.
+        rules: for refusals.
         token_left: the seconds in which the token may be sent.
         all_pages: whether the pages of a list are read as one.
     """
@@ -235,8 +258,7 @@ class Repetition:
         max_wait: float,
         options: WaitOptions,
         first_is_unknown: bool,
-        once: bool,
-        propagation_wait: float,
+        rules: RefusalRules,
         token_left: float = math.inf,
         all_pages: bool = False,
     ) -> None:
@@ -253,8 +275,8 @@ class Repetition:
             operation,
             client.meta.endpoint_url,
             first_is_unknown,
-            once=once,
-            is_propagating=lambda: self.run.elapsed < propagation_wait,
+            rules=rules,
+            elapsed=lambda: self.run.elapsed,
         )
         self.run = WaitRun(
             _description(operation),
@@ -276,6 +298,8 @@ class Repetition:
     def step(self) -> Step:
         """Makes the call until its outcome is known; its result is the response.
 
+        Where there was nothing to change, its result is the outcome that says so.
+
         As part of a task, the calls of aiobotocore clients are awaited, others made in threads.
 
         Raises:
@@ -287,19 +311,22 @@ class Repetition:
         cancel = self._cancel_event
         try:
             call = call_for(self._client, self._send, awaited=False, cancel=cancel)
-            drive(self.run, call, cancel=cancel)
+            outcome = drive(self.run, call, cancel=cancel)
         except WaiterError as error:
             return self._ended(error)
-        return self.judge.response
+        return self._answer(outcome)
 
     async def _driven_async(self) -> Any:
         cancel = self._cancel_event
         call = async_call_for(self._client, self._send, cancel=cancel)
         try:
-            await drive_async(self.run, call, cancel=cancel)
+            outcome = await drive_async(self.run, call, cancel=cancel)
         except WaiterError as error:
             return self._ended(error)
-        return self.judge.response
+        return self._answer(outcome)
+
+    def _answer(self, outcome: WaiterOutcome[Any]) -> Any:
+        return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response
 
     def _send(self) -> Any:
         self.judge.is_in_flight = True
@@ -337,8 +364,8 @@ class CallJudge:
         operation: the operation.
         endpoint: of the client, for errors that are not of the service.
         first_is_unknown: whether the call may have been executed before.
-        once: whether only a refusal that a new role explains is repeated.
-        is_propagating: whether it still is.
+        rules: for refusals.
+        elapsed: returns the seconds since the first attempt.
     """
 
     def __init__(
@@ -347,12 +374,11 @@ class CallJudge:
         endpoint: str | None,
         first_is_unknown: bool,  # noqa: FBT001 - of this module
         *,
-        once: bool,
-        is_propagating: Callable[[], bool],
+        rules: RefusalRules,
+        elapsed: Callable[[], float],
     ) -> None:
         self._shape_id = shape_id_of(operation)
-        self._once = once
-        self._is_propagating = is_propagating
+        self._rules, self._elapsed = rules, elapsed
         self._namespace = aws_namespace(str(operation.service_model.service_id))
         self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
         self.outcome_unknown = first_is_unknown
@@ -378,19 +404,36 @@ class CallJudge:
         way = facts.on_the_way
         is_sent = retries > 0 if way is None else way.is_sent
         self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or is_sent
-        is_repeated = not self._once and self.meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
-        body = facts.response.get("Error", {})
-        told = str(body.get("Code")), str(body.get("Message"))
-        if way is None and self._is_propagating() and says_propagating(self._shape_id, *told):
-            is_repeated = True
         attempt = facts.attempt(reply.error, None)
         # Nothing else of the error counts: what is repeated is decided here.
         attempt.facts = Facts(
-            acceptor=_REPEATED if is_repeated else None,
+            acceptor=self._acceptor(facts, self.meaning),
             throttled=facts.throttled,
             inconclusive=reply.ended is not None,
         )
         return attempt
+
+    def _acceptor(self, facts: ErrorFacts, meaning: ErrorMeaning) -> int | None:
+        """Return the acceptor that matches an error; None: the call is refused."""
+        rules, is_unknown = self._rules, self.outcome_unknown
+        is_repeated = not rules.once and meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
+        if facts.on_the_way is not None:
+            return _REPEATED if is_repeated else None
+        body = facts.response.get("Error", {})
+        code, message = str(body.get("Code")), str(body.get("Message"))
+        if rules.busy_wait is not None and meaning in (ErrorMeaning.REPEAT, ErrorMeaning.REFUSED):
+            names = self._namespace, facts.names
+            if says_in_progress(*names, message, is_asked=True):
+                # The change in progress may be that of an earlier attempt.
+                is_safe = rules.has_token or not is_unknown
+                is_repeated = is_safe and self._elapsed() < rules.busy_wait
+        ids = [f"{self._namespace}#{name}" for name in facts.names]
+        # Nor may that change have ended where nothing is left to change.
+        if rules.no_change_ok and not is_unknown and says_no_change(ids, message):
+            return _UNCHANGED
+        if self._elapsed() < rules.propagation_wait:
+            is_repeated |= says_propagating(self._shape_id, code, message)
+        return _REPEATED if is_repeated else None
 
 
 def _all_pages(paginator: Any, **parameters: Any) -> Any:
@@ -415,6 +458,8 @@ def _description(operation: OperationModel) -> WaitDescription:
             MatchedAcceptor(
                 _REPEATED, "retry when an error is transient or leaves the outcome open"
             ),
+            MatchedAcceptor(_UNCHANGED, "success when there is nothing to change"),
         ),
-        states=(AcceptorState.SUCCESS, AcceptorState.RETRY),
+        states=(AcceptorState.SUCCESS, AcceptorState.RETRY, AcceptorState.SUCCESS),
+        bases=(None, None, "unchanged"),
     )

@@ -27,6 +27,7 @@ OWN_KEYWORDS = (
     "in_store",
     "cancel_event",
     "propagation_wait",
+    "busy_wait",
 )
 
 

@@ -18,22 +18,24 @@ from ..changes.stops import StopsAfter, stop_in_time, told
 from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
+from ..outcome import WaiterOutcome
 from ..service.tokens import TokenMember, new_token, token_member
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
-from .outcome_report import attempts_text, redacted, safe_response
+from .outcome_report import attempts_text, error_json, redacted, safe_response
 from .output import add_output_options, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
-       [--then WAITER | --no-wait] [--once] [--stop-on-timeout] [--stop-on-cancel]
-       [--store STORE] [options]
+       [--then WAITER | --no-wait] [--once] [--no-change-ok] [--stop-on-timeout]
+       [--stop-on-cancel] [--store STORE] [options]
        boto-wait begin --resume PATH [--store STORE] [options]"""
 
 FLAG_HELP = {
     "--once": "refuse an operation that cannot be repeated safely",
+    "--no-change-ok": "a refusal is a success that says that there is nothing to change",
     "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
     "--stop-on-cancel": "make that call after Ctrl-C and SIGTERM",
     "--allow-repeat": "repeat an operation that has no token",
@@ -135,6 +137,7 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
         None if arguments.store is None else _AnnouncedStore(arguments),
         name="begin",
         once=not arguments.once,
+        no_change_ok=arguments.no_change_ok,
     )
     call = PreparedCall(getattr(client, xform_name(operation.name)), options, parameters)
     for name in ("stop_on_timeout", "stop_on_cancel"):
@@ -219,8 +222,7 @@ def _report(
         "attempts": getattr(call or error, "attempts", None),
     }
     if call is not None and call.outcome is not None:
-        facts |= {"waiter": call.outcome.waiter, "observed": call.outcome.observed}
-        facts["basis"] = call.outcome.basis
+        facts |= _outcome_json(call.outcome)
     if call is not None and with_response:
         facts["response"] = safe_response(operation, call.response)
     is_cut = isinstance(error, KeyboardInterrupt)
@@ -244,6 +246,13 @@ def _report(
     return print_json(facts, arguments)
 
 
+def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
+    facts = {name: getattr(outcome, name) for name in ("waiter", "observed", "basis")}
+    if outcome.exception is not None:
+        facts["exception"] = error_json(outcome.exception)
+    return facts
+
+
 def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
     """Return whether a store keeps a call that ended in an error to be resumed."""
     is_cut = isinstance(error, (KeyboardInterrupt, WaiterTimeoutError, WaiterCancelledError))
@@ -253,7 +262,9 @@ def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
 def _text(operation: OperationModel, call: CallOutcome) -> str:
     attempts = attempts_text(call.attempts)
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
-    if call.outcome is not None:
+    if call.outcome is not None and call.outcome.basis == "unchanged":
+        text += ", nothing to change"
+    elif call.outcome is not None:
         text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
     return text
 

@@ -70,7 +70,7 @@ class OutcomeReport:
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({attempts_text(result.attempts)})"
         if isinstance(result, ExceptionOutcome):
-            facts["exception"] = _error(result.exception)
+            facts["exception"] = error_json(result.exception)
         if self._with_response and isinstance(result, ResponseOutcome):
             facts["response"] = safe_response(self._operation, result.response)
             text += "\n" + json_text(facts["response"], indent=2)
@@ -104,7 +104,7 @@ class OutcomeReport:
             facts |= _timeline(error)
             if self._with_response and ending != "error":
                 facts["response"] = safe_response(self._operation, error.last_response)
-        facts["error"] = _error(error)
+        facts["error"] = error_json(error)
         print_json(facts, self._arguments)
         print(f"boto-wait: {printable(text)}", file=sys.stderr)
 
@@ -157,7 +157,8 @@ def _timeline(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
     return {"timeline": [entry._asdict() for entry in end.timeline]}
 
 
-def _error(error: Exception) -> dict[str, Any]:
+def error_json(error: Exception) -> dict[str, Any]:
+    """Return the class, the text and the code of an error."""
     facts = {"type": type(error).__name__, "message": str(error)}
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):

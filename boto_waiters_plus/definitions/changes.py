@@ -42,7 +42,7 @@ NOT_FOUND_FOR: Final = 60
 
 MAKING_VERBS: Final = frozenset(("Create", "Run", "Start"))
 
-Basis = Literal["identity", "goal", "version", "transition", "held"]
+Basis = Literal["identity", "goal", "version", "transition", "held", "unchanged"]
 """How it is known that a state belongs to a change; see `Effect.basis`."""
 
 
@@ -232,12 +232,14 @@ def _reasons() -> Mapping[str, Mapping[str, str]]:
 # - `boto.waiters#token`: the tokens that botocore's models do not mark.
 # - `boto.waiters#tokenLifetime`: how long a service knows a token.
 # - `boto.waiters#inProgress`: the errors that say that another change is in progress.
+# - `boto.waiters#noChange`: the errors that say that there is nothing to change.
 # - `boto.waiters#describedBy`: the call that tells who made a resource that exists.
 # - `boto.waiters#alreadyExists`: the errors that themselves say who made it.
 
 TOKEN = "boto.waiters#token"  # noqa: S105 - the id of a trait
 TOKEN_LIFETIME = "boto.waiters#tokenLifetime"  # noqa: S105 - the same
 IN_PROGRESS = "boto.waiters#inProgress"
+NO_CHANGE = "boto.waiters#noChange"
 DESCRIBED_BY = "boto.waiters#describedBy"
 ALREADY_EXISTS = "boto.waiters#alreadyExists"
 IDEMPOTENCY_FILE = FILE_OF[TOKEN]
@@ -289,22 +291,50 @@ def shipped_existence(
     return None
 
 
-def says_in_progress(namespace: str, names: Iterable[str], message: str) -> bool:
+def says_in_progress(
+    namespace: str, names: Iterable[str], message: str, *, is_asked: bool = False
+) -> bool:
     """Return whether an error says that another change of the resource is in progress.
 
     Args:
         namespace: of the service: `com.amazonaws.route53`.
         names: of the error: its code, and the names that the model has for it.
         message: of the service.
+        is_asked: whether the caller has said for how long such a call is repeated: what may mean
+            something else, too, counts then by its words.
     """
     of_any_service: Any = _in_any_service()
-    text = message.lower()
+    text, names = message.lower(), [*names]
     is_said = any(words in text for words in of_any_service["words"])
-    traits = [shipped_traits(IN_PROGRESS).get(f"{namespace}#{name}") for name in names]
-    found = [each for each in traits if each] or [
+    traits = shipped_traits(IN_PROGRESS)
+    of_service = [each for name in names if (each := traits.get(f"{namespace}#{name}"))]
+    found = [each for each in of_service if not each.get("onlyAsked")] or [
         of_any_service["codes"][name] for name in names if name in of_any_service["codes"]
     ]
-    return any(is_said or not each.get("decidedByMessage", False) for each in found)
+    if any(is_said or not each.get("decidedByMessage", False) for each in found):
+        return True
+    if not is_asked or "already exist" in text:
+        return False
+    asked = of_any_service["asked"]
+    found = [each for each in of_service if each.get("onlyAsked") or "words" in each]
+    found += [asked for name in names if name in asked["codes"]]
+    return any(_says(each, text) for each in found)
+
+
+def _says(trait: Mapping[str, Any], text: str) -> bool:
+    """Return whether a message, in lower case, has one of the words that a trait asks for."""
+    return any(words in text for words in trait.get("words", ("",)))
+
+
+def says_no_change(shape_ids: Iterable[str], message: str) -> bool:
+    """Return whether an error or a reason says that nothing had to be changed.
+
+    Args:
+        shape_ids: of the error, by each of its names, or of the operation whose effect has failed.
+        message: of the service.
+    """
+    traits, text = shipped_traits(NO_CHANGE), message.lower()
+    return any(_says(traits[each], text) for each in shape_ids if each in traits)
 
 
 def says_propagating(operation: str, code: str, message: str) -> bool:
@@ -327,5 +357,6 @@ def says_propagating(operation: str, code: str, message: str) -> bool:
 @functools.cache
 def _in_any_service() -> Mapping[str, Any]:
     metadata = shipped_json(IDEMPOTENCY_FILE).get("metadata", {})
-    known: Mapping[str, Any] = metadata.get(IN_PROGRESS, {"words": (), "codes": {}})
+    empty = {"words": (), "codes": {}, "asked": {"words": (), "codes": ()}}
+    known: Mapping[str, Any] = metadata.get(IN_PROGRESS, empty)
     return known

@@ -38,6 +38,7 @@ FILE_OF: Final = {
     "boto.waiters#alreadyExists": "idempotency.json",
     "boto.waiters#describedBy": "idempotency.json",
     "boto.waiters#inProgress": "idempotency.json",
+    "boto.waiters#noChange": "idempotency.json",
     "boto.waiters#token": "idempotency.json",
     "boto.waiters#tokenLifetime": "idempotency.json",
     "boto.waiters#propagating": "propagating.json",

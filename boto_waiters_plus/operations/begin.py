@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,7 +15,7 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
 from ..changes.call import make_awaited, run_blocking
-from ..changes.effects import AnsweredCall, Effect, chosen_effect
+from ..changes.effects import AnsweredCall, Effect, chosen_effect, unchanged_by
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
@@ -77,11 +78,14 @@ class BegunOperation(MemoryOperation):
         answered: AnsweredCall,
         call: CallOutcome,
         when: StopsAfter,
+        *,
+        no_change_ok: bool = False,
     ) -> None:
-        self.call = call
+        self.call = replace(call, outcome=None)
+        self._no_change_ok = no_change_ok
         self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
         self.effect: Effect = answered.effect.effect
-        super().__init__(wait, pool)
+        super().__init__(wait, pool, end=call.outcome)
 
     def stop(self) -> Any:
         """Make the call that stops what was begun, and return its response.
@@ -114,6 +118,8 @@ class BegunOperation(MemoryOperation):
     def _end_after(self, result: End, stop: Stop | None) -> None:
         """End as the wait did, after what was begun was stopped."""
         self._stop_made = stop
+        if self._no_change_ok:
+            result = unchanged_by(self._answered.effect.mutation, result) or result
         if isinstance(result, WaiterError):
             result.call = self.call
             result = result if stop is None else stops.told(result, stop)
@@ -130,7 +136,8 @@ class AwaitedOperation(BegunOperation):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._pool.on_break(self.end, self._stop_before_cancel)
+        if not self.done():
+            self._pool.on_break(self.end, self._stop_before_cancel)
 
     async def stop(self) -> Any:
         return await run_in_task(partial(stops.requested, self._answered, self._ended_as()))
@@ -170,7 +177,7 @@ class _Beginning:
         max_wait: Any,
         then_wait: Any,
         stops: Mapping[str, Any],
-        propagation_wait: Any,
+        waits: Mapping[str, Any],
         keywords: Mapping[str, Any],
     ) -> None:
         self.stops = StopsAfter(*(flag(name, value) for name, value in stops.items()))
@@ -182,8 +189,8 @@ class _Beginning:
             cancel_event=given.cancel_event,
             name="begin",
             once=True,
-            propagation_wait=propagation_wait,
             show_parameters=given.show_parameters,
+            **waits,
         )
         self.prepared = prepared = PreparedCall(method, options, self._asked)
         operation = prepared.target.operation
@@ -207,14 +214,23 @@ class _Beginning:
             answered = self.answered(call)
             passed = self._clock() - self._start
             left = self.prepared.max_wait - passed
-            wait = wait_after(answered, self._options, max_wait=left, since_call=passed)
+            if call.outcome is not None:
+                wait = self._unanswered_wait(call.outcome.label)
+            else:
+                wait = wait_after(answered, self._options, max_wait=left, since_call=passed)
         except Exception as error:
             # Whatever it is, such as an error of the caller's function, the call was made.
             error.call = call  # type: ignore[attr-defined]
             raise
+        made, is_ok = (answered, call, self.stops), self.prepared.no_change_ok
         if is_async(type(self.client)):
-            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), answered, call, self.stops))
-        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), answered, call, self.stops))
+            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), *made, no_change_ok=is_ok))
+        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), *made, no_change_ok=is_ok))
+
+    def _unanswered_wait(self, label: str) -> Wait:
+        """Return the wait before it is known what is polled."""
+        own: dict[str, Any] = {"max_wait": self.prepared.max_wait, "label": label}
+        return Wait.with_options(self.client, self._effect.bound_waiter, {}, self._options, **own)
 
     async def stop_awaited(self, call: CallOutcome) -> Stop:
         """Stop what was begun by a call after which there is no wait."""
@@ -224,7 +240,9 @@ class _Beginning:
 
     def answered(self, call: CallOutcome) -> AnsweredCall:
         """Return a call that was answered, with its effect."""
-        return self._effect.answered(self.prepared.parameters, call.response)
+        # A refusal is no answer.
+        response = {} if call.outcome else call.response
+        return self._effect.answered(self.prepared.parameters, response)
 
     def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
         """Make the call, which the store keeps before, and return the operation for its effect.
@@ -239,8 +257,7 @@ class _Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         begun = begun_call(prepared, self._effect, self._asked, self.stops)
         label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
-        own: dict[str, Any] = {"max_wait": prepared.max_wait, "label": str(label)}
-        wait = Wait.with_options(client, self._effect.bound_waiter, {}, self._options, **own)
+        wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))
         rows = NewRows(store.seal, with_response, profile, begun)
         rows.add(wait, options.get("exclusive_key"), options.get("request_id"))
@@ -293,6 +310,8 @@ def begin(
     stop_on_timeout: bool = False,
     stop_on_cancel: bool = False,
     propagation_wait: Any = PROPAGATION_WAIT,
+    busy_wait: Any = None,
+    no_change_ok: bool = False,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
     """Call a mutation, and return the operation that ends when its effect is seen.
@@ -317,6 +336,13 @@ def begin(
             the cancellation of `begin_async` or of `await operation`, or Ctrl-C in `result`.
         propagation_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that a
             new role or policy is not visible yet; 0: it is raised.
+        busy_wait: seconds (or a `timedelta`) in which a refusal is repeated that says that another
+            change of the resource is in progress; 0: it is raised; None: under a token it is
+            repeated where its code alone says so, without one it is raised. Not after an attempt
+            whose outcome is unknown, unless there is a token.
+        no_change_ok: True makes "nothing to update" a success: the outcome is an `ExceptionOutcome`
+            with the refusal, and its basis is `"unchanged"`. Not after an attempt whose outcome is
+            unknown.
         keywords: fields of `WaitOptions` for the wait, and the parameters of the operation; with
             `in_store` also `exclusive_key`, `include_response`, `profile_name` and `request_id`:
             see `Store.start`.
@@ -344,7 +370,11 @@ def begin(
         max_wait,
         then_wait,
         {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel},
-        propagation_wait,
+        {
+            "propagation_wait": propagation_wait,
+            "busy_wait": busy_wait,
+            "no_change_ok": no_change_ok,
+        },
         keywords,
     )
     if in_store is None and is_async(type(beginning.client)):
@@ -373,6 +403,8 @@ async def begin_async(
     stop_on_timeout: bool = False,
     stop_on_cancel: bool = False,
     propagation_wait: Any = PROPAGATION_WAIT,
+    busy_wait: Any = None,
+    no_change_ok: bool = False,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
     """`begin` as part of the calling task, and `await` waits for the operation.
@@ -383,15 +415,17 @@ async def begin_async(
     Args:
         client_method, max_wait, then_wait, in_store: as for `begin`. With `in_store` the end of the
             task does not end the call.
-        stop_on_timeout, stop_on_cancel, propagation_wait, keywords: as for `begin`.
+        stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait, no_change_ok, keywords: as for
+            `begin`.
     """
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
+    waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    waits["no_change_ok"] = no_change_ok
     if in_store is not None:
-        keywords |= {**asked, "then_wait": then_wait, "in_store": in_store}
-        keywords |= {"propagation_wait": propagation_wait}
+        keywords |= {**asked, **waits, "then_wait": then_wait, "in_store": in_store}
         stored = asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
         return await _awaited(stored, _cancel if stop_on_cancel else None)
-    beginning = _Beginning(client_method, max_wait, then_wait, asked, propagation_wait, keywords)
+    beginning = _Beginning(client_method, max_wait, then_wait, asked, waits, keywords)
     try:
         made = make_awaited(beginning.prepared)
         call = await _awaited(made, beginning.stop_awaited if stop_on_cancel else None)

@@ -67,12 +67,20 @@ class MemoryOperation(Operation):
         pool: runs it.
         called_at: what `time.monotonic` gave when the caller called, where somebody may have been
             asked for a code since then; None: now.
+        end: the outcome, where there is nothing to wait for; None: the wait is run.
     """
 
     _stop_made: Stop | None = None
     """What became of the stop of what was begun."""
 
-    def __init__(self, wait: Wait, pool: WaitPool, *, called_at: float | None = None) -> None:
+    def __init__(
+        self,
+        wait: Wait,
+        pool: WaitPool,
+        *,
+        called_at: float | None = None,
+        end: WaiterOutcome[Any] | None = None,
+    ) -> None:
         assert wait.max_wait is not None, "a background wait is bounded"
         now = time.time() - (0.0 if called_at is None else time.monotonic() - called_at)
         # In the columns of a store; replaced, never changed.
@@ -86,7 +94,11 @@ class MemoryOperation(Operation):
         self._clock = current_time().clock()
         self._start = self._clock()
         self._process = os.getpid()
-        self._task: Task | None = pool.prepared(wait, self._attempted, called_at=called_at)
+        self._task: Task | None = None
+        if end is not None:
+            self.end(end)
+            return
+        self._task = pool.prepared(wait, self._attempted, called_at=called_at)
         pool.start([(self._task, self._has_ended)])
 
     def to_json(self) -> dict[str, Any]:

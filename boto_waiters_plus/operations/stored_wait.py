@@ -32,6 +32,7 @@ from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError, WaiterError
 from ..options import CancelEvent, WaitOptions
+from ..outcome import WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
 from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters
@@ -52,6 +53,7 @@ from .operation import OperationError, StoreError, UnableError, unreadable
 from .operation_pages import check_text
 from .representation import CREDENTIAL_ERRORS, error_code
 from .sealing import Seal, json_text, loaded
+from .wait_ends import end_of, ended
 
 MakeClient = Callable[[ClientDescription], Any]
 
@@ -194,6 +196,9 @@ class RowCall:
         """
         call, wait, begun = run_blocking(prepared), self.wait, self.begun
         try:
+            if call.outcome is not None:
+                self._end_unchanged(call, call.outcome)
+                return replace(call, outcome=None)
             answered, left = keep_answer(begun, prepared, effect, call), self._left()
             policy = replace(wait.policy, max_wait=left)
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
@@ -205,6 +210,14 @@ class RowCall:
             error.call = call  # type: ignore[attr-defined]
             raise
         return call
+
+    def _end_unchanged(self, call: CallOutcome, outcome: WaiterOutcome[Any]) -> None:
+        """End the row of a call that had nothing to change."""
+        facts = {"attempts": call.attempts, "adopted": False}
+        self.begun["answer"] = {"response": {}, **facts, "date": None}
+        kept = {"parameters": self.seal.closed({CALL: self.begun})}
+        end = {**end_of(ended(self.row, outcome), outcome, self.seal), **kept}
+        self.backend.write(self.lease, [end])
 
     def _stop_cancelled(self, answered: Row) -> None:
         """Stop what was begun by a call whose row was cancelled before its answer."""

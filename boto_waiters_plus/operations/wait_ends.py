@@ -48,6 +48,8 @@ class Driven:
     """To be written: how it ended."""
     stop: tuple[str, Callable[[], Stop], Callable[[Stop], Row]] | None = None
     """Of what was begun, after a time-out: the operation, what makes it, and what keeps that."""
+    mutation: OperationModel | None = None
+    """The operation of its call, where it is an outcome that this had nothing to change."""
     last_change: dict[str, Any] | None = None
     """Of the attempt that ended the wait: written with the end, because its state cannot be resumed
     by the worker that takes over from one that was killed between the two."""
@@ -97,9 +99,9 @@ def unanswered(row: Row, seal: Seal) -> OperationError | None:
     return None if begun is None or begun["answer"] else unknown_answer(begun)
 
 
-def ended(row: Row, error: Exception) -> Driven:
-    """Return a wait that ends with this error without a worker, such as a damaged row."""
-    return Driven(row["id"], "", include_response=False, deadline=0.0, result=error)
+def ended(row: Row, result: WaiterOutcome[Any] | Exception) -> Driven:
+    """Return a wait that ends with this without a worker, such as a damaged row."""
+    return Driven(row["id"], "", include_response=False, deadline=0.0, result=result)
 
 
 def end_of(driven: Driven, result: WaiterOutcome[Any] | BaseException, seal: Seal) -> Row:

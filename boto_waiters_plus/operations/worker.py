@@ -17,6 +17,7 @@ from botocore.session import get_session
 
 from ..batch.groups import Task
 from ..calls.clock import IdleQueue
+from ..changes.effects import unchanged_by
 from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
 from ..common.arguments import callback, count, seconds, unknown
 from ..common.wrong_arguments import Keyword, WrongValueError, wrong_type
@@ -383,6 +384,9 @@ class Worker:
                     age = clock - row["created"] + self._clock() - began
                     self._go_on_calling(driven, RowCall(row, wait, begun, *held), age)
                     return
+                if begun.get("no_change_ok"):
+                    model = wait.client.meta.service_model
+                    driven.mutation = model.operation_model(begun["operation"])
                 if begun["stop_on_timeout"]:
                     make = partial(stop_stored, wait.client, begun)
                     kept = partial(with_stop_kept, row, seal=self._seal)
@@ -454,6 +458,8 @@ class Worker:
         if isinstance(task.result, WaiterCancelledError) and self._is_stopping:
             return
         result: Any = task.result
+        if driven.mutation is not None:
+            result = unchanged_by(driven.mutation, result) or result
         # A last call without an answer counts as an attempt, but no event told of it.
         last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         driven.last_change = (driven.last_change or {}) | last

@@ -180,3 +180,17 @@ def test_begin_names_the_function_for_these_clients(stale):
                 await begin(service, in_store=Store(":memory:"))
 
     asyncio.run(main())
+
+
+def test_nothing_to_change_is_an_outcome(stale):
+    error = {"Code": "ValidationError", "Message": "No updates are to be performed."}
+
+    async def main():
+        async with stale("the update is rolled back") as service:
+            service.row["refusals"], service.row["answer"] = [{"Error": error}], None
+            operation = await begin(service, no_change_ok=True)
+            assert (await operation).basis == operation.result().basis == "unchanged"
+            assert await operation.stop() is None
+            assert len(service.operations) == 1
+
+    asyncio.run(main())

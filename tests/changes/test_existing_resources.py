@@ -5,6 +5,7 @@ import json
 import boto3
 import pytest
 
+import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
 FILE_SYSTEM = {"FileSystemId": "fs-1", "CreationToken": "mine", "LifeCycleState": "creating"}
@@ -109,12 +110,20 @@ def test_long_list_is_read_to_its_thousandth_item(stacks, answers, exists):
     assert service.operations.count("DescribeStackEvents") == 4
 
 
-def test_resource_that_was_made_earlier_may_be_gone(stacks, answers, exists):
-    failed = {"Stacks": [{"StackName": "s", "StackStatus": "ROLLBACK_COMPLETE"}]}
-    answers(stacks, exists("AlreadyExistsException"), {"StackEvents": [OWN_EVENT]}, failed)
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("DELETE_COMPLETE", idempotency.LateArrivalError),
+        ("ROLLBACK_COMPLETE", bwp.WaiterFailedError),
+    ],
+)
+def test_only_a_resource_that_is_gone_is_late(stacks, answers, exists, state, kind):
+    seen = {"Stacks": [{"StackName": "s", "StackStatus": state}]}
+    answers(stacks, exists("AlreadyExistsException"), {"StackEvents": [OWN_EVENT]}, seen)
     options = {"max_wait": 60, "then_wait": "stack_create_complete"}
-    with pytest.raises(idempotency.LateArrivalError):
+    with pytest.raises(bwp.WaiterFailedError) as caught:
         idempotency.call_once(stacks.create_stack, **options, **STACK)
+    assert type(caught.value) is kind
 
 
 @pytest.mark.parametrize("token", ["mine", "theirs"])

@@ -1,6 +1,7 @@
 """What is told apart: mismatches, expired tokens, resources that exist, late arrivals."""
 
 import copy
+import functools
 import pickle
 
 import boto3
@@ -245,3 +246,45 @@ def test_errors_keep_their_facts(create, dynamodb, answers, exists, lost, copied
     assert str(other) == str(caught.value)
     for name in ("maybe_ours", "check_operation", "check_parameters", "token", "attempts"):
         assert getattr(other, name) == getattr(caught.value, name)
+
+
+BUSY = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated."
+LISTED = "An update is in progress for resource: arn"
+
+
+@pytest.mark.parametrize(
+    ("busy_wait", "name", "code", "message", "is_repeated"),
+    [
+        (None, "lambda.publish_version", "ResourceConflictException", LISTED, True),
+        (None, "cloudformation.delete_stack", "ValidationError", BUSY, False),
+        (0, "lambda.publish_version", "ResourceConflictException", LISTED, False),
+        (60, "lambda.publish_version", "ResourceConflictException", LISTED, True),
+        (60, "cloudformation.delete_stack", "ValidationError", BUSY, True),
+        (60, "cloudformation.delete_stack", "ValidationError", "Stack s does not exist", False),
+        (0, "route53.change_resource_record_sets", "PriorRequestNotComplete", "", False),
+    ],
+)
+def test_busy_wait_decides_what_is_repeated(
+    stock_botocore, virtual_time, answers, error_answer, busy_wait, name, code, message, is_repeated
+):
+    service, _, method = name.partition(".")
+    client = boto3.client(service, config=Config(parameter_validation=False))
+    answers(client, error_answer(code, message), {})
+    options = {"max_wait": 600, "allow_repeat": True, "busy_wait": busy_wait}
+    given = {"FunctionName": "f", "StackName": "s", "HostedZoneId": "z"}
+    shape = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
+    given = {key: each for key, each in given.items() if key in shape.input_shape.members}
+    call = functools.partial(idempotency.call_once, getattr(client, method), **options, **given)
+    if is_repeated:
+        assert call().attempts == 2
+    else:
+        with pytest.raises(idempotency.CallRefusedError):
+            call()
+
+
+def test_a_busy_call_is_refused_after_busy_wait(call_once, ec2, answers, error_answer, image):
+    busy = answers(ec2, error_answer("IncorrectState", "i-1 is in progress"))
+    with pytest.raises(idempotency.CallRefusedError) as caught:
+        call_once(ec2.run_instances, max_wait=600, busy_wait=60, **image)
+    assert 60 <= caught.value.elapsed < 120
+    assert caught.value.attempts == len(busy.operations)

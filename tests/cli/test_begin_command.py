@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+from types import SimpleNamespace
 
 import boto3
 import pytest
@@ -199,3 +200,16 @@ def test_the_report_tells_why_nothing_was_stopped(command, called):
     assert (code, facts["stop"]["state"]) == (124, "refused")
     assert "could not be stopped" in err
     assert "could not be stopped" in facts["error"]["message"]
+
+
+def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
+    refusal = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
+    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
+    response = SimpleNamespace(status_code=400), {**refusal, **metadata}
+    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: response)
+    words = "begin cloudformation update-stack --stack-name s --use-previous-template --max-wait 9"
+    code, out, _ = command(f"{words} --no-change-ok --output json")
+    facts = json.loads(out)
+    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
+    assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
+    assert command(words)[0] == 254

@@ -1,0 +1,188 @@
+"""Refusals of `begin` because of another change, and because there is nothing to change."""
+
+import asyncio
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from stored_waits import RunningClock, work
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+
+STACK = {"StackName": "s", "UsePreviousTemplate": True}
+CHANGES = {**STACK, "ChangeSetName": "n"}
+FAILED = {"Id": "arn:cs", "StackId": "arn:s", "Status": "FAILED"}
+EMPTY = "The submitted information didn't contain changes."
+
+
+@pytest.fixture
+def busy(error_answer):
+    text = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated."
+    return error_answer("ValidationError", text)
+
+
+@pytest.fixture
+def unchanged(error_answer):
+    return error_answer("ValidationError", "No updates are to be performed.")
+
+
+@pytest.fixture
+def client(answers, virtual_time):
+    """`client(service, *answers)`: a client, whose `requests` are those of its operations."""
+
+    def make(service, *replies):
+        made = boto3.client(service)
+        made.called = answers(made, *replies)
+        return made
+
+    return make
+
+
+@pytest.fixture(params=["blocking", "task", "store"])
+def begin(request, virtual_time):
+    """`begin`, blocking, as part of a task, and in a store."""
+    if request.param == "blocking":
+        return bwp.begin
+    if request.param == "task":
+        return lambda *method, **options: asyncio.run(bwp.begin_async(*method, **options))
+    store = operations.Store(":memory:", clock=RunningClock())
+
+    def begin_in_store(method, **options):
+        operation = bwp.begin(method, in_store=store, **options)
+        work(store, method.__self__)
+        return store.get(operation.path)
+
+    return begin_in_store
+
+
+def test_nothing_to_change_is_an_outcome(begin, client, unchanged):
+    stacks = client("cloudformation", unchanged)
+    operation = begin(stacks.update_stack, max_wait=60, no_change_ok=True, **STACK)
+    outcome = operation.result(0)
+    assert isinstance(outcome, bwp.ExceptionOutcome)
+    assert outcome.basis == "unchanged"
+    assert outcome.exception.response["Error"]["Message"] == "No updates are to be performed."
+    assert operation.call.attempts == 1
+    assert operation.to_json()["response"]["basis"] == "unchanged"
+    assert stacks.called.operations == ["UpdateStack"]
+
+
+def test_nothing_is_stopped_where_nothing_changed(begin, client, unchanged):
+    stacks = client("cloudformation", unchanged)
+    options = {"no_change_ok": True, "stop_on_timeout": True, "stop_on_cancel": True}
+    operation = begin(stacks.update_stack, max_wait=60, **options, **STACK)
+    assert operation.stop() is None
+    assert not operation.cancel()
+    assert stacks.called.operations == ["UpdateStack"]
+
+
+@pytest.mark.parametrize("reason", [EMPTY, "No updates are to be performed."])
+def test_an_empty_change_set_is_an_outcome(begin, client, reason):
+    stacks = client("cloudformation", {**FAILED, "StatusReason": reason})
+    operation = begin(stacks.create_change_set, max_wait=60, no_change_ok=True, **CHANGES)
+    outcome = operation.result(60)
+    assert (type(outcome), outcome.basis) == (bwp.ExceptionOutcome, "unchanged")
+    assert reason in str(outcome.exception)
+
+
+def test_another_failure_of_a_change_set_stays_one(begin, client):
+    stacks = client("cloudformation", {**FAILED, "StatusReason": "No such template"})
+    operation = begin(stacks.create_change_set, max_wait=60, no_change_ok=True, **CHANGES)
+    assert isinstance(operation.exception(60), bwp.WaiterFailedError)
+
+
+def test_nothing_to_change_is_refused_unless_allowed(begin, client, unchanged):
+    stacks = client("cloudformation", unchanged)
+    with pytest.raises(ClientError, match="No updates"):
+        begin(stacks.update_stack, max_wait=60, **STACK)
+
+
+def test_nothing_left_to_change_is_no_outcome_after_an_open_attempt(
+    begin, client, unchanged, no_answer
+):
+    stacks = client("cloudformation", no_answer, unchanged)
+    with pytest.raises(ClientError, match="No updates"):
+        begin(stacks.update_stack, max_wait=60, no_change_ok=True, **STACK)
+    retried = {**unchanged, "ResponseMetadata": {"HTTPStatusCode": 400, "RetryAttempts": 1}}
+    stacks = client("cloudformation", retried)
+    with pytest.raises(ClientError, match="No updates"):
+        begin(stacks.update_stack, max_wait=60, no_change_ok=True, **STACK)
+
+
+def test_a_busy_resource_is_waited_for(begin, client, busy, unchanged):
+    stacks = client("cloudformation", busy, busy, unchanged)
+    options = {"max_wait": 600, "busy_wait": 300, "no_change_ok": True}
+    operation = begin(stacks.update_stack, **options, **STACK)
+    assert operation.result(0).basis == "unchanged"
+    assert operation.call.attempts == 3
+
+
+@pytest.mark.parametrize(("busy_wait", "least", "most"), [(None, 1, 1), (0, 1, 1), (60, 3, 20)])
+def test_a_busy_resource_is_refused_in_the_end(begin, client, busy, busy_wait, least, most):
+    stacks = client("cloudformation", busy)
+    with pytest.raises(ClientError, match="UPDATE_IN_PROGRESS"):
+        begin(stacks.update_stack, max_wait=600, busy_wait=busy_wait, **STACK)
+    assert least <= len(stacks.called.operations) <= most
+
+
+SHARDS = {"StreamName": "s", "TargetShardCount": 2, "ScalingType": "UNIFORM_SCALING"}
+PARAMETERS = {
+    "lambda": ("update_function_code", {"FunctionName": "f", "ZipFile": b"z"}),
+    "eks": ("update_nodegroup_config", {"clusterName": "c", "nodegroupName": "n"}),
+    "rds": ("reboot_db_instance", {"DBInstanceIdentifier": "d"}),
+    "opensearch": ("update_domain_config", {"DomainName": "logs"}),
+    "kinesis": ("update_shard_count", SHARDS),
+    "elasticbeanstalk": ("update_environment", {"EnvironmentName": "blue"}),
+}
+BUSY = {
+    "lambda": ("ResourceConflictException", "An update is in progress for resource: arn"),
+    "eks": ("ResourceInUseException", "Cannot Update because c currently has update u in progress"),
+    "rds": ("InvalidDBInstanceState", "Instance d is not in available state."),
+    "opensearch": ("ValidationException", "A change/update is in progress."),
+    "kinesis": ("ResourceInUseException", "Stream s not ACTIVE, instead in state UPDATING"),
+    "elasticbeanstalk": ("InvalidParameterValue", "e is in an invalid state. Must be Ready."),
+}
+
+
+@pytest.mark.parametrize("service", PARAMETERS)
+def test_busy_is_told_by_the_words_of_each_service(client, error_answer, service):
+    method, parameters = PARAMETERS[service]
+    made = client(service, error_answer(*BUSY[service]))
+    with pytest.raises(ClientError, match=BUSY[service][0]):
+        bwp.begin(getattr(made, method), max_wait=600, busy_wait=60, **parameters)
+    assert len(made.called.operations) > 1
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("ResourceInUseException", "Cluster already exists with name: c"),
+        ("ResourceInUseException", "Cluster c is in progress and already exists"),
+        ("InvalidParameterException", "The name must match a pattern"),
+    ],
+)
+def test_what_exists_already_is_not_busy(client, error_answer, code, message):
+    clusters = client("eks", error_answer(code, message))
+    given = {"name": "c", "roleArn": "arn:r", "resourcesVpcConfig": {}}
+    with pytest.raises(ClientError, match=code):
+        bwp.begin(clusters.create_cluster, max_wait=600, busy_wait=60, **given)
+    assert len(clusters.called.operations) == 1
+
+
+def test_a_change_of_an_open_attempt_is_not_waited_for(client, busy):
+    """Without a token, the update in progress may be that of the attempt before."""
+    conflict = {
+        "Error": {"Code": "ResourceConflictException", "Message": "An update is in progress"},
+        "ResponseMetadata": {"HTTPStatusCode": 409, "RetryAttempts": 1},
+    }
+    functions = client("lambda", conflict)
+    with pytest.raises(ClientError, match="update is in progress"):
+        bwp.begin(functions.update_function_code, max_wait=600, busy_wait=60, FunctionName="f")
+    assert len(functions.called.operations) == 1
+    # Under a token the same call is answered in the end.
+    retried = {**busy, "ResponseMetadata": {"HTTPStatusCode": 400, "RetryAttempts": 1}}
+    stacks = client("cloudformation", retried)
+    with pytest.raises(ClientError, match="UPDATE_IN_PROGRESS"):
+        bwp.begin(stacks.update_stack, max_wait=600, busy_wait=60, **STACK)
+    assert len(stacks.called.operations) > 1
