@@ -92,6 +92,7 @@ def policies(delay: int, median: float) -> dict[str, Policy]:
             max_attempts=2 * attempts,
             last_attempt=LastAttempt.DEADLINE,
             count_requests=False,
+            spread=True,
         ),
         AWS: Policy(min_delay=delay, max_delay=max(120, delay), max_wait=1e9),
     }

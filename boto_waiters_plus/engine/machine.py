@@ -108,8 +108,9 @@ class Policy:
     other was seen for this long: until then it may be the state from before a change."""
     retry_transient: RetryTransient = False
     count_requests: bool = True
-    """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does, and
-    the attempts are spread so that max_attempts is not reached before that sum is."""
+    """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does."""
+    spread: bool = False
+    """Longer delays than those drawn keep max_attempts from being reached before the time is up."""
     covers_end: bool = False
     """The last attempt begins when max_wait is over, and its answer counts; so max_wait=0 is one
     attempt. `last_attempt` has no effect."""
@@ -672,7 +673,11 @@ class Machine:
         shortest = delay if callable(policy.pace) else policy.min_delay
         behind = shortest if policy.pace is None else self._reserve(shortest, remaining)
         if is_last(delay, min_delay=behind, remaining=remaining):
-            return self._pause(self._last_delay(shortest, remaining), last=True)
+            last = self._last_delay(shortest, remaining)
+            if policy.count_requests or last <= max(delay, policy.max_delay):
+                return self._pause(last, last=True)
+            # Two delays: the last of a stock waiter is no longer than the others.
+            delay = remaining / 2
         return self._pause(delay, last=False)
 
     def _remaining(self) -> float:
@@ -696,7 +701,7 @@ class Machine:
             delay = learned_delay(policy.learned, self.state.elapsed, **own)
         if delay is None:
             delay = jittered_delay(attempts, **own)
-        if policy.max_attempts is not None and not policy.count_requests and remaining < math.inf:
+        if policy.spread and policy.max_attempts is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (policy.max_attempts - attempts))
         return min(delay, max(policy.min_delay, self._rests_at - self.state.elapsed))

@@ -62,12 +62,9 @@ CLIENTS_KEPT: Final = 100
 
 DEFINITIONS_KEPT: Final = 1000
 
-_POLICY: Final = tuple(
-    each.name
-    for each in fields(Policy)
-    # Of waits that are driven where they are started.
-    if each.name not in ("count_requests", "covers_end", "patience", "deadline", "learned")
-)
+# The others are of waits that are driven where they are started.
+_UNSTORED: Final = ("count_requests", "spread", "covers_end", "patience", "deadline", "learned")
+_POLICY: Final = tuple(each.name for each in fields(Policy) if each.name not in _UNSTORED)
 
 _OPTIONS: Final = ("call_in_thread", "show_parameters")
 """The options that are not part of the policy; the rest are functions and events of a process."""

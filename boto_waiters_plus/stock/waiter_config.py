@@ -5,7 +5,8 @@
   and exactly that many attempts. A call is never cut off.
 - The caller chose none: the specification's algorithm between a quarter of the delay and the
   delay, over the same time, delay x (maxAttempts - 1) seconds of sleeping, with at most twice as
-  many attempts. A call that gets no answer is cut off in the end (`Policy.patience`).
+  many attempts. `min_delay`, `max_delay` and `delay_pace` are used as given instead, with any
+  number of attempts. A call that gets no answer is cut off in the end (`Policy.patience`).
 - `max_wait`, or `WaiterConfig={"MaxWait": ...}`, in addition to either: that many seconds of wall
   time, calls included.
 
@@ -93,12 +94,14 @@ def _limits(
         }
     if chosen or not delay or attempts is None or attempts == 1:
         return {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+    has_delays = (options.min_delay, options.max_delay, options.delay_pace) != (None, None, None)
     return {
         "max_wait": delay * (attempts - 1),
-        "max_attempts": 2 * attempts,
+        "max_attempts": None if has_delays else 2 * attempts,
         # Calls are not counted, so that an attempt at the very end is in time.
         "last_attempt": LastAttempt.DEADLINE,
         "count_requests": False,
+        "spread": not has_delays,
     }
 
 

@@ -113,6 +113,33 @@ def test_an_untouched_schedule_keeps_its_span(run, virtual_time):
     assert virtual_time.now == pytest.approx(20 * 24, abs=1)
 
 
+@pytest.mark.parametrize("place", ["call", "install"])
+@pytest.mark.parametrize("options", [{"max_delay": 4}, {"delay_pace": lambda _: 4}], ids=list)
+def test_delays_that_were_given_are_not_stretched(run, virtual_time, place, options):
+    bwp.install(defaults=options if place == "install" else None)
+    main = waiting("table_exists", options if place == "call" else {})
+    (error, _), attempts = run([COMING], main)
+    assert "Max attempts exceeded" in str(error)
+    assert attempts > 20 * 24 / 4
+    assert virtual_time.now == pytest.approx(20 * 24, abs=1)
+
+
+def test_defaults_heal_waiters_of_other_libraries(run, virtual_time):
+    bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
+    path = {"matcher": "path", "argument": "Table.TableStatus", "expected": "ACTIVE"}
+    config = {"operation": "DescribeTable", "delay": 7, "maxAttempts": 20}
+    config["acceptors"] = [{"state": "success", **path}]
+    model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"TableUp": config}})
+
+    async def main(client):
+        waiter = aiowaiter.create_waiter_with_client("TableUp", model, client)
+        return await waiter.wait(**NAME)
+
+    response, attempts = run([MISSING, MISSING, UP], main)
+    assert response["Table"] == UP["Table"]
+    assert (attempts, virtual_time.now) == (3, 14)
+
+
 @pytest.mark.parametrize("keywords", [{"max_wait": 9}, {"WaiterConfig": {"MaxWait": 9}}])
 def test_max_wait_bounds_it(run, keywords, virtual_time):
     bwp.install()

@@ -67,6 +67,7 @@ def policies(draw):
         settle_for=draw(st.just(0) | durations),
         retry_transient=draw(st.sampled_from(["answered", True, False])),
         count_requests=draw(st.booleans()),
+        spread=has_max_wait and draw(st.booleans()),
         patience=draw(st.just(math.inf) | st.floats(0, 200)),
         deadline=draw(st.none() | st.floats(-1, 0) | st.floats(1e-6, 2 * MOST_DELAYS * low)),
         learned=draw(st.none() | learned_times(high)),

@@ -77,7 +77,8 @@ def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sle
     asked.requests.clear()
     sleeps.clear()
 
-    bwp.install()
+    # Not by defaults either.
+    bwp.install(defaults={"max_delay": 0.3, "max_attempts": 3})
     ours = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
     assert len(asked.requests) == attempts == ours.attempts
     assert sleeps == slept
@@ -172,6 +173,33 @@ def test_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps,
     assert len(asked.requests) == 3
 
 
+UP_OR_NOT = {
+    "operation": "DescribeTable",
+    "delay": 7,
+    "maxAttempts": 20,
+    "acceptors": [
+        {"state": "success", "matcher": "path", "argument": "Table.TableStatus", "expected": "UP"}
+    ],
+}
+
+
+@pytest.mark.parametrize("made", ["before", "after"])
+def test_defaults_heal_waiters_of_other_libraries(answers, error_answer, sleeps, made):
+    """A library's model that forgets the not-found error right after a creation."""
+    dynamodb = boto3.client("dynamodb") if made == "before" else None
+    bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
+    dynamodb = dynamodb or boto3.client("dynamodb")
+    model = WaiterModel({"version": 2, "waiters": {"TableUp": UP_OR_NOT}})
+    missing = error_answer("ResourceNotFoundException")
+    answers(dynamodb, missing, missing, {"Table": {"TableStatus": "UP"}}, missing)
+    create_waiter_with_client("TableUp", model, dynamodb).wait(TableName="t")
+    assert sleeps == [7, 7]
+    sleeps.clear()
+    with pytest.raises(bwp.WaiterFailedError, match="ResourceNotFoundException"):
+        create_waiter_with_client("TableUp", model, dynamodb).wait(TableName="t")
+    assert sleeps == [7] * 9
+
+
 # --- untouched schedules ------------------------------------------------------------------------
 
 DRAWS = {
@@ -236,6 +264,97 @@ def test_max_delay_gives_the_patient_schedule_back(
     answers(s3, missing)
     run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
     assert sleeps[1:5] == [4, 8, 16, 32]
+
+
+# The options, and the least and the longest delay that they ask for.
+GIVEN = {
+    "max_delay": ({"max_delay": 0.5}, 0.5, 0.5),
+    "max_delay above": ({"max_delay": 7}, 2, 7),
+    "min_delay": ({"min_delay": 1}, 1, DELAY),
+    "both": ({"min_delay": 1, "max_delay": 2}, 1, 2),
+    "both, no divisors of the span": ({"min_delay": 0.6, "max_delay": 0.7}, 0.6, 0.7),
+    "fixed": ({"min_delay": 1, "delay_pace": "fixed"}, 1, 1),
+    "function": ({"delay_pace": lambda _: 0.5}, 0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_delays_that_were_given_are_not_stretched(s3, answers, missing, sleeps, drawn, given):
+    options, least, longest = GIVEN[given]
+    answers(s3, missing)
+    error = run(s3.get_waiter("bucket_exists"), **options)
+    assert sleeps[0] == least
+    assert max(sleeps) < longest + 1e-6
+    # Where the end leaves no other way, the last two are shorter.
+    assert min(sleeps[:-2]) >= least
+    assert sum(sleeps) == pytest.approx(SPAN)
+    # The schedule's end, in botocore's words.
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert "Max attempts exceeded" in str(error)
+    assert error.attempts == len(sleeps) + 1
+    assert error.last_response["Error"]["Code"] == "404"
+
+
+@pytest.mark.parametrize("place", ["call", "client", "session", "install", "resource"])
+@pytest.mark.parametrize("options", [{"max_delay": 0.5}, {"delay_pace": lambda _: 0.5}], ids=list)
+def test_delays_may_be_given_at_every_place(answers, missing, sleeps, place, options):
+    bwp.install(defaults=options if place == "install" else None)
+    session = boto3.Session()
+    if place == "session":
+        bwp.enable(session, defaults=options)
+    client = session.client("s3")
+    if place == "client":
+        bwp.enable(client, defaults=options)
+    wait = client.get_waiter("bucket_exists").wait
+    if place == "resource":
+        bucket = session.resource("s3").Bucket("b")
+        client, wait = bucket.meta.client, lambda **_: bucket.wait_until_exists(**options)
+    answers(client, missing)
+    run(SimpleNamespace(wait=wait), **(options if place == "call" else {}))
+    assert sleeps == [0.5] * 190
+
+
+def test_no_delay_exceeds_botocores(s3, answers, missing, sleeps, monkeypatch):
+    """The last one neither, where a little more than a whole delay is left."""
+    draws = {2: 2, 4: 2, DELAY: DELAY}
+    monkeypatch.setattr(random.Random, "randint", lambda _, low, high: draws[high])
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"))
+    assert max(sleeps) <= DELAY
+    assert sum(sleeps) == pytest.approx(SPAN)
+
+
+@pytest.mark.parametrize("place", ["call", "install"])
+@pytest.mark.parametrize(
+    ("bound", "count"), [({"max_attempts": 5}, 5), ({"max_attempts": 500}, 191), ({}, 191)]
+)
+def test_max_attempts_bounds_delays_that_were_given(answers, missing, sleeps, place, bound, count):
+    options = {"max_delay": 0.5, **bound}
+    bwp.install(defaults=options if place == "install" else None)
+    s3 = boto3.client("s3")
+    answers(s3, missing)
+    error = run(s3.get_waiter("bucket_exists"), **(options if place == "call" else {}))
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert sleeps == [0.5] * (count - 1)
+
+
+@pytest.mark.parametrize("config", [{"MaxAttempts": 5}, {"Delay": 3, "MaxAttempts": 5}], ids=str)
+def test_a_deadline_stretches_no_delays(s3, answers, missing, sleeps, config):
+    answers(s3, missing)
+    with bwp.deadline(1000):
+        run(s3.get_waiter("bucket_exists"), WaiterConfig=config, max_delay=0.5)
+    assert sleeps == [0.5] * 4
+
+
+def test_delays_given_to_a_defined_waiter_are_kept(answers, sleeps):
+    bwp.install()
+    athena = boto3.client("athena")
+    answers(athena, {"QueryExecution": {"Status": {"State": "RUNNING"}}})
+    waiter = athena.get_waiter("query_execution_succeeded")
+    with pytest.raises(bwp.WaiterAttemptsError):
+        waiter.wait(QueryExecutionId="q", max_delay=0.5)
+    assert set(sleeps) == {0.5}
+    assert sum(sleeps) == waiter.config.delay * (waiter.config.max_attempts - 1)
 
 
 @pytest.mark.parametrize("key", ["timeout", "interval"])
