@@ -9,7 +9,7 @@ It is decided in this order:
    expect is a result, too.
 3. `on_the_way`: what another call raised, on the way to the one that was asked for. Credentials are
    fetched (AssumeRole, GetRoleCredentials), a token is refreshed, an endpoint is asked for, S3
-   Express opens a session: such an error tells nothing of the operation.
+   Express opens a session, a hook raises what it got: such an error tells nothing of the operation.
 
 Any other is of the operation.
 """
@@ -52,6 +52,7 @@ from .private_names import (
     MadeCall,
     attempts_in,
     call_in,
+    event_in,
     gets_credentials,
     makes_call,
     module_of,
@@ -232,6 +233,11 @@ _KNOWN: Final = frozenset({
 })  # fmt: skip
 """Operations by which credentials, tokens, endpoints and sessions are asked for."""
 
+_AFTER_SENDING: Final = frozenset({
+    "needs-retry", "response-received", "before-parse", "after-call", "after-call-error",
+})  # fmt: skip
+"""The events of a call whose hooks run when its request may have been sent."""
+
 
 class OnTheWay(NamedTuple):
     """Where an error was raised that is not one of the operation that was called."""
@@ -239,7 +245,7 @@ class OnTheWay(NamedTuple):
     call: str | None
     """The operation whose call raised it; None: no call did."""
     is_sent: bool
-    """Whether the SDK had sent the operation before, and was about to send it again."""
+    """Whether the SDK may have sent the operation before."""
 
 
 def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | None:
@@ -247,8 +253,8 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
 
     The name of another operation is not enough: a test double that stands for the service may give
     any to its error. It has to come out of a call inside the call, out of the fetching of
-    credentials, or to name an operation that is known to be called on the way. Nor is the name of
-    the same operation: a hook may call it with another client.
+    credentials or out of a hook, or to name an operation that is known to be called on the way. Nor
+    is the name of the same operation: a hook may call it with another client.
 
     Args:
         error: what the call raised.
@@ -263,14 +269,33 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
     is_inside = bool(calls) and (is_fetched or not _are_alike(calls[0], calls[-1]))
     inner = calls[-1].operation if is_inside else None
     is_known = called is not None and name != called and name in _KNOWN
-    if not is_fetched and not is_known and (inner is None or name not in (None, inner)):
+    own = {called, *(call.operation for call in calls[:1])} - {None}
+    # Two names: what was called was replaced, or is about to refresh the credentials.
+    event = _event_around(frames) if len(own) == 1 else None
+    # So begin the names of all operations; a double that answers by a hook may have any other.
+    is_hooked = event is not None and name not in own and str(name or "")[:1].isupper()
+    if not (is_fetched or is_known or is_hooked) and (inner is None or name not in (None, inner)):
         return None
     context = error.__context__
     if name is None and isinstance(context, ClientError):
         # What fetches credentials caught it, and says what to do about it, such as to log in.
         caught_in = _modules_of(context)[:1]
         name = None if _FETCHERS.isdisjoint(caught_in) else context.operation_name
-    return OnTheWay(name or inner, next(filter(None, map(attempts_in, frames)), 1) > 1)
+    is_sent = (event or "").partition(".")[0] in _AFTER_SENDING
+    return OnTheWay(name or inner, is_sent or next(filter(None, map(attempts_in, frames)), 1) > 1)
+
+
+def _event_around(frames: list[FrameType]) -> str | None:
+    """Return the event of the outermost call in whose hooks an error was raised; None: in none."""
+    event, is_called = None, False
+    for frame in frames:
+        if makes_call(frame):
+            if is_called:
+                break  # A call inside the call, whose hooks are its own.
+            is_called = True
+        # What was raised while the request was sent, the hooks about retries raise again.
+        event = None if module_of(frame) == endpoint.__name__ else event_in(frame) or event
+    return event if is_called else None
 
 
 def _is_of_only_call(error: BaseException) -> bool:

@@ -47,6 +47,8 @@ Whose error it is, is told by the frames that it came through:
 that was asked for raised an error; told by the name of its operation only |
 | `RequestSigner.get_auth_instance` | whether credentials of any class were fetched; told by the \
 modules of botocore that fetch them only |
+| `BaseEventHooks.emit` and `HierarchicalEmitter._emit`, their `event_name` | whether the request \
+had been sent when a hook raised an error; it counts as not sent |
 | `Endpoint._send_request`, its `attempts` | whether the SDK had sent a request before; it counts \
 as not sent |
 | `ResponseParser.parse`, its `response` | status and body of a response that cannot be read; \
@@ -65,6 +67,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import botocore.client
 import botocore.endpoint
+import botocore.hooks
 import botocore.parsers
 import botocore.session
 import botocore.waiter
@@ -343,6 +346,13 @@ def call_in(frame: FrameType) -> MadeCall:
 def gets_credentials(frame: FrameType) -> bool:
     """Return whether a signer asks credentials of any class in a frame for what it signs with."""
     return frame.f_code.co_name == "get_auth_instance"
+
+
+def event_in(frame: FrameType) -> str | None:
+    """Return the event whose hooks run below a frame, or `unknown`; None: no hooks do."""
+    if module_of(frame) != botocore.hooks.__name__:
+        return None
+    return str(locals_of(frame).get("event_name", "unknown"))
 
 
 def attempts_in(frame: FrameType) -> Any:

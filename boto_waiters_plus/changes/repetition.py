@@ -91,7 +91,7 @@ def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(error.message or ""):
         return ErrorMeaning.REFUSED
     if error.throttled:
-        return ErrorMeaning.REPEAT
+        return ErrorMeaning.UNKNOWN if error.quotes_throttle else ErrorMeaning.REPEAT
     if error.status is None or (error.status >= 500 and error.status not in NEVER_SERVED):
         return ErrorMeaning.UNKNOWN
     if error.transient:

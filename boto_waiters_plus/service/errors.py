@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from botocore.exceptions import (
@@ -57,6 +57,8 @@ class ErrorFacts:
     transient: bool
     unconnected: bool = False
     throttled: bool = False
+    quotes_throttle: bool = False
+    """The throttle is that of a service behind this one, which may have done a part of the work."""
     missing: bool = False
     sensitive: bool = False
     """The model calls the message sensitive."""
@@ -147,6 +149,7 @@ def error_facts(
         error.args = (f"An error occurred ({safe_code}), whose message is not shown",)
     shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
     transient, throttled = _transient_and_throttled(error, response, status, shape)
+    quotes = not throttled and _quotes_throttle(error, str(message or ""))
     return ErrorFacts(
         names=frozenset(_names(error, code, details, operation, shape)),
         text=_of_call(other_call, _text(safe_code, status, metadata.get("RequestId"))),
@@ -154,8 +157,9 @@ def error_facts(
         message=message,
         status=status,
         response=response,
-        transient=transient,
-        throttled=throttled,
+        transient=transient or quotes,
+        throttled=throttled or quotes,
+        quotes_throttle=quotes,
         missing=way is None and (status == 404 or says_not_found(code)),
         sensitive=is_sensitive(getattr(shape, "members", {}).get("message")),
         on_the_way=way,
@@ -197,6 +201,35 @@ def _transient_and_throttled(
         # What it means is otherwise the model's business: some quotas have this status.
         transient = throttled = True
     return transient or _is_of_server(status), throttled
+
+
+# --- throttles that the message of another error quotes ------------------------------------------
+# A service that calls another one may answer with an error of its own, and quote the throttle in
+# the message, as "Rate exceeded (ErrorCode: Throttling)" or in the forms of the SDKs.
+
+_THROTTLES: Final = re.compile(
+    r"(?:^|[.:(\['\"]\s*)"
+    r"(?:Rate [Ee]xceeded|(?:EC2 )?Request limit exceeded|Too [Mm]any [Rr]equests)"
+    # A word after it would make it a sentence about something else.
+    r"(?=\W*$|[.,)'\"]|\s\()"
+)
+_QUOTED_CODE: Final = re.compile(
+    r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)"
+    r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)): "
+)
+_OF_QUOTAS: Final = "LimitExceededException"
+"""botocore takes it for a throttle; most services mean a quota."""
+
+
+def _quotes_throttle(error: Exception, message: str) -> bool:
+    """Return whether a message quotes the throttle of another service.
+
+    One that only speaks of rates, or of what is named for throttles, does not.
+    """
+    if _THROTTLES.search(message):
+        return True
+    codes = {code or other for code, other in _QUOTED_CODE.findall(message)} - {_OF_QUOTAS}
+    return any(is_retryable(error, {"Error": {"Code": code}})[1] for code in codes)
 
 
 def _is_of_server(status: Any) -> bool:

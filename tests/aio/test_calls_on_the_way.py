@@ -97,6 +97,11 @@ def test_frames_tell_of_a_call_what_those_of_botocore_tell(monkeypatch):
             assert [*filter(None, map(private_names.attempts_in, frames))] == [2]
             [response] = filter(None, map(private_names.response_in, frames))
             assert (response["status_code"], response["body"]) == (200, b"<cut off")
+            client.meta.events.register_first("before-sign", mock.Mock(side_effect=KeyError))
+            with pytest.raises(KeyError) as raised:
+                await client.describe_stacks()
+            [*_, event] = filter(None, map(private_names.event_in, frames_of(raised.value)))
+            assert event == "before-sign.cloudformation.DescribeStacks"
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("random.random", lambda: 0.0)  # as is the delay before the second request
@@ -155,6 +160,103 @@ def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(way):
             refreshing(client, error)
             with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue"):
                 await way(client, "stack_delete_complete", **STACK)
+
+    asyncio.run(main())
+
+
+EVENTS = [
+    "provide-client-params", "before-call", "request-created", "before-sign", "before-send",
+    "needs-retry", "before-parse", "after-call",
+]  # fmt: skip
+AFTER = ["needs-retry", "before-parse", "after-call"]
+
+
+def hooked(client, event, name, is_async, code="ValidationError"):
+    """Let the hooks of an event raise an error of this name, once; return their calls."""
+    calls = []
+
+    def hook(**_):
+        calls.append(event)
+        if len(calls) == 1:
+            raise ClientError(refusal(code, "no secret"), name)
+
+    async def async_hook(**_):
+        await asyncio.sleep(0)
+        hook()
+
+    client.meta.events.register_first(event, async_hook if is_async else hook)
+    return calls
+
+
+@WAYS
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_error_that_a_hook_raises_for_another_call_matches_nothing(way, event, is_async):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            sending(client, (200, EXISTS))
+            calls = hooked(client, event, "GetSecretValue", is_async)
+            with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue") as caught:
+                await way(client, "stack_delete_complete", **STACK)
+            assert "no secret" in str(caught.value)
+            assert len(calls) == 1
+
+    asyncio.run(main())
+
+
+@WAYS
+@pytest.mark.parametrize("name", ["op", "DescribeStacks", "describe_stacks", ""])
+@pytest.mark.parametrize("event", ["before-call", "before-send", "after-call"])
+def test_a_hook_that_stands_for_the_service_matches(way, name, event):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            sending(client, (200, EXISTS))
+            hooked(client, event, name, is_async=True)
+            outcome = await way(client, "stack_delete_complete", **STACK)
+            assert outcome.exception.operation_name == name
+
+    asyncio.run(main())
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "replaced", ["client.AioBaseClient._make_api_call", "endpoint.AioEndpoint.make_request"]
+)
+def test_a_double_of_the_polled_call_may_have_any_name(way, replaced):
+    error = ClientError(refusal("ValidationError"), "DeleteStack")
+
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            with mock.patch(f"aiobotocore.{replaced}", side_effect=error):
+                outcome = await way(client, "stack_delete_complete", **STACK)
+            assert outcome.exception is error
+
+    asyncio.run(main())
+
+
+@WAYS
+def test_a_throttle_that_a_hook_raises_is_transient(virtual_time, way):
+    async def main():
+        async with client_of("base", "cloudformation") as (client, _):
+            sending(client, (400, GONE))
+            calls = hooked(client, "before-call", "GetSecretValue", True, "Throttling")
+            outcome = await way(client, "stack_delete_complete", **{**STACK, "max_wait": 600})
+            assert outcome.exception.operation_name == "DescribeStacks"
+            assert len(calls) == 2
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_call_once_is_refused_by_a_hook(event):
+    async def main():
+        async with client_of("base", "ec2") as (client, _):
+            sending(client, (200, b"<RunInstancesResponse/>"))
+            hooked(client, event, "GetSecretValue", is_async=True)
+            image = {"ImageId": "a", "MinCount": 1, "MaxCount": 1}
+            with pytest.raises(Exception, match="GetSecretValue") as caught:
+                await call_once_async(client.run_instances, max_wait=60, **image)
+            assert caught.value.outcome_unknown is (event in AFTER)
 
     asyncio.run(main())
 

@@ -20,6 +20,9 @@ aiowaiter = required("aiobotocore.waiter")
 aioconfig = required("aiobotocore.config")
 
 STOCK_WAIT = aiowaiter.AIOWaiter.__dict__["wait"]
+QUOTING = {
+    "Error": {"Code": "ValidationException", "Message": "No: Rate exceeded (ErrorCode: Throttling)"}
+}
 MISSING, FORBIDDEN = (
     {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
     for code in ("ResourceNotFoundException", "AccessDeniedException")
@@ -146,6 +149,12 @@ def test_max_wait_bounds_it(run, keywords, virtual_time):
     (error, _), _ = run([COMING], waiting("table_exists", keywords))
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert virtual_time.now <= 9
+
+
+def test_a_throttle_that_another_error_quotes_is_polled_past(run, virtual_time):
+    bwp.install()
+    (_, outcome), attempts = run([QUOTING, UP], waiting("table_exists", {}))
+    assert (outcome.attempts, attempts, virtual_time.now) == (2, 2, 20)
 
 
 # --- who is reached ---------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Each test is named for one of them, so that a release that changes it is told by
 import importlib
 import inspect
 import time
+import traceback
 from types import SimpleNamespace
 from unittest import mock
 
@@ -257,6 +258,19 @@ def test_locals_of_make_api_call(sent_twice):
     client, frames = sent_twice
     [frame] = filter(private_names.makes_call, frames)
     assert private_names.call_in(frame) == (client, "DescribeStacks")
+
+
+@pytest.mark.parametrize("event", ["before-call", "before-send"])
+def test_event_name_of_emitters(event):
+    client = boto3.client("cloudformation")
+    client.meta.events.register(event, lambda **_: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        client.describe_stacks()
+    frames = frames_of(caught.value)
+    [*_, found] = filter(None, map(private_names.event_in, frames))
+    assert found == f"{event}.cloudformation.DescribeStacks"
+    traceback.clear_frames(caught.tb)
+    assert private_names.event_in(frames[-2]) == "unknown"
 
 
 def test_attempts_of_send_request(sent_twice):

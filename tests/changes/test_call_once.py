@@ -152,6 +152,38 @@ def test_throttles_alone_leave_no_outcome_open(ec2, answers, error_answer, image
     assert not caught.value.outcome_unknown
 
 
+QUOTED = "Error retrieving subnet information for [subnet-1]: Rate exceeded (ErrorCode: Throttling)"
+
+
+def test_a_throttle_that_another_error_quotes_is_repeated(
+    call_once, ec2, answers, error_answer, image, running
+):
+    service = answers(ec2, error_answer("InvalidParameterValue", QUOTED), running)
+    call = call_once(ec2.run_instances, max_wait=60, **image)
+    assert tokens(service.requests) == [call.token] * 2
+
+
+@pytest.mark.parametrize("later", ["InvalidParameterValue", "UnauthorizedOperation"])
+def test_a_throttle_that_is_quoted_leaves_the_outcome_open(
+    call_once, ec2, answers, error_answer, image, later
+):
+    # The service may have done a part of the work before it was throttled.
+    quoting = error_answer("InvalidParameterValue", QUOTED)
+    answers(ec2, quoting, error_answer(later, QUOTED if later in str(quoting) else "no"))
+    with pytest.raises(idempotency.CallOnceError) as caught:
+        call_once(ec2.run_instances, max_wait=60, **image)
+    assert caught.value.outcome_unknown
+
+
+def test_a_throttle_that_is_quoted_is_repeated_without_a_token_if_allowed(
+    ec2, answers, error_answer
+):
+    answers(ec2, error_answer("InvalidParameterValue", QUOTED), {"TerminatingInstances": []})
+    terminate = ec2.terminate_instances
+    call = idempotency.call_once(terminate, max_wait=60, allow_repeat=True, InstanceIds=["i-1"])
+    assert call.attempts == 2
+
+
 def test_deadline_around_the_caller_bounds_the_call(ec2, answers, lost, image, virtual_time):
     answers(ec2, lost)
     start = virtual_time.now

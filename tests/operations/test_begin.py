@@ -378,6 +378,7 @@ def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
         ("Runtime python2.6 is not supported", {}, 1),
         (ROLE, {}, 8),
         (ROLE, {"propagation_wait": 0}, 1),
+        ("Too late: Request limit exceeded.", {}, 1),
     ],
 )
 def test_no_other_refusal_is_repeated(stale, message, options, calls):

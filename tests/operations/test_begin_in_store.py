@@ -160,6 +160,11 @@ def refuse(**_):
     return http({"Error": {"Code": "AccessDeniedException", "Message": "no"}})
 
 
+def quote_a_throttle(**_):
+    message = "Your role: Rate exceeded (ErrorCode: Throttling)"
+    return http({"Error": {"Code": "InvalidInputException", "Message": message}})
+
+
 def lose(**_):
     raise ReadTimeoutError(endpoint_url="https://glue")
 
@@ -184,7 +189,11 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
 
 @pytest.mark.parametrize(
     ("answer", "kind", "state"),
-    [(refuse, ClientError, "failed"), (lose, ReadTimeoutError, "outcome_unknown")],
+    [
+        (refuse, ClientError, "failed"),
+        (lose, ReadTimeoutError, "outcome_unknown"),
+        (quote_a_throttle, ClientError, "outcome_unknown"),
+    ],
 )
 def test_a_call_without_success_ends_its_operation(store, service, answer, kind, state):
     made = service(JOB)

@@ -298,25 +298,162 @@ def test_a_refused_role_says_nothing_of_a_deletion():
     assert "is gone" not in str(caught.value)
 
 
+# --- hooks that raise an error of another call ------------------------------------------------
+
+EVENTS = [
+    "provide-client-params", "before-parameter-build", "before-endpoint-resolution", "before-call",
+    "request-created", "choose-signer", "before-sign", "before-send",
+]  # fmt: skip
+AFTER = ["needs-retry", "response-received", "after-call"]
+
+
+def by_hand(error):
+    raise error
+
+
+def by_thread(error):
+    with ThreadPoolExecutor() as pool:
+        pool.submit(by_hand, error).result()
+
+
+def by_another_client(error):
+    other = boto3.client("secretsmanager")
+    with mock.patch.object(other, "_make_api_call", side_effect=error):
+        other.get_secret_value(SecretId="s")
+
+
+def of_a_script(error):
+    """Raise an error that was raised before, by a call and its hook."""
+    other = boto3.client("secretsmanager")
+    other.meta.events.register("before-call", mock.Mock(side_effect=error))
+    with pytest.raises(ClientError):
+        other.get_secret_value(SecretId="s")
+    raise error
+
+
+HOOKS = [by_hand, by_thread, by_another_client, of_a_script]
+
+
+def hooked(service, event, run, *errors):
+    """A client, and the mock that runs in its hooks, which raises these errors and no more."""
+    client, left = boto3.client(service), list(errors)
+    client_hook = mock.Mock(side_effect=lambda **_: run(left.pop(0)) if left else None)
+    client.meta.events.register_first(event, client_hook)
+    return client, client_hook
+
+
+def of_secret(code="ValidationError", **answer):
+    return raised(code, "GetSecretValue", **answer)
+
+
+@WAYS
+@pytest.mark.parametrize("event", EVENTS + AFTER)
+def test_an_error_that_a_hook_raises_for_another_call_matches_nothing(way, event):
+    error = of_secret(message="no secret")
+    client, hook = hooked("cloudformation", f"{event}.cloudformation", by_hand, error)
+    sending(client, (200, EXISTS))
+    with pytest.raises((WaiterError, ClientError), match="GetSecretValue") as caught:
+        way(client, "stack_delete_complete", **STACK)
+    assert "no secret" in str(caught.value)
+    assert hook.call_count == 1
+
+
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+@pytest.mark.parametrize("event", ["before-call", "before-send", "needs-retry", "after-call"])
+@pytest.mark.parametrize("run", HOOKS)
+def test_however_a_hook_came_by_the_error_it_matches_nothing(way, event, run):
+    client, _ = hooked("cloudformation", event, run, of_secret())
+    sending(client, (200, EXISTS))
+    with pytest.raises((WaiterError, ClientError), match="GetSecretValue"):
+        way(client, "stack_delete_complete", **STACK)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+@pytest.mark.parametrize("event", ["before-send", "needs-retry"])
+def test_a_hook_is_told_in_each_retry_mode(virtual_time, monkeypatch, mode, event):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
+    monkeypatch.setenv("AWS_RETRY_MODE", mode)
+    client, _ = hooked("cloudformation", event, by_hand, *[of_secret()] * 9)
+    sending(client, (200, EXISTS))
+    with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue failed with ValidationError"):
+        client.wait_until_stack_delete_complete(**STACK)
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+@pytest.mark.parametrize(
+    "matcher", [{"success": False}, {"errorType": "ResourceNotFoundException"}], ids=str
+)
+def test_no_matcher_sees_the_error_of_a_hook(waitable, matcher, in_thread):
+    bwp.install(
+        definitions=waitable("Mine", "DescribeStacks", {"state": "success", "matcher": matcher})
+    )
+    error = of_secret("ResourceNotFoundException")
+    client, _ = hooked("cloudformation", "before-call", by_hand, error)
+    with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue") as caught:
+        client.wait_until_mine(max_wait=60, missing_ok_for=30, call_in_thread=in_thread)
+    assert (caught.value.acceptor, caught.value.__cause__) == (None, error)
+
+
+@WAYS
+def test_a_throttle_that_a_hook_raises_is_transient(virtual_time, way):
+    errors = of_secret("Throttling"), of_secret("X", status=503)
+    client, hook = hooked("cloudformation", "before-call", by_hand, *errors)
+    sending(client, (400, GONE))
+    outcome = way(client, "stack_delete_complete", **{**STACK, "max_wait": 600})
+    assert outcome.exception.operation_name == "DescribeStacks"
+    assert hook.call_count == 3
+
+
+def test_a_hook_is_told_in_a_condition():
+    client, _ = hooked("cloudformation", "before-call", by_hand, of_secret(), of_secret())
+    definition = client.wait_until_stack_delete_complete.definition
+    for function in (client.describe_stacks, lambda **_: client.describe_stacks(StackName="web")):
+        with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue"):
+            conditions.poll(function, definition, input={"StackName": "web"}, max_wait=60)
+
+
 # --- test doubles go on matching --------------------------------------------------------------
+
+
+REPLACED = [
+    "botocore.client.BaseClient._make_api_call", "botocore.endpoint.Endpoint.make_request",
+    "botocore.httpsession.URLLib3Session.send",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["op", "DescribeStack", "describe_stacks", "DeleteStack", ""])
 @pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
 def test_a_double_of_the_polled_call_may_have_any_name(name, way):
     client, error = boto3.client("cloudformation"), raised("ValidationError", name)
-    with mock.patch("botocore.client.BaseClient._make_api_call", side_effect=error):
-        assert way(client, "stack_delete_complete", **STACK).exception is error
-    handler = mock.Mock(side_effect=error)
-    client.meta.events.register("before-call", handler)
-    assert way(client, "stack_delete_complete", **STACK).exception is error
+    for replaced in REPLACED:
+        with mock.patch(replaced, side_effect=error):
+            assert way(client, "stack_delete_complete", **STACK).exception is error
     if way is not by_waiter:
         with mock.patch.object(client, "describe_stacks", side_effect=error):
             assert way(client, "stack_delete_complete", **STACK).exception is error
 
 
-def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches():
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_a_double_that_the_sdk_tries_again_matches(virtual_time, monkeypatch, mode):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setenv("AWS_RETRY_MODE", mode)
     client, error = boto3.client("cloudformation"), raised("ValidationError", "DeleteStack")
+    with mock.patch("botocore.httpsession.URLLib3Session.send", side_effect=error):
+        assert client.wait_until_stack_delete_complete(**STACK).exception is error
+
+
+@pytest.mark.parametrize("name", ["op", "DescribeStacks", "describe_stacks", ""])
+@pytest.mark.parametrize("event", ["before-call", "before-send", "needs-retry", "after-call"])
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch])
+def test_a_hook_that_stands_for_the_service_matches(way, event, name):
+    client, error = boto3.client("cloudformation"), raised("ValidationError", name)
+    sending(client, (200, EXISTS))
+    client.meta.events.register_first(event, mock.Mock(side_effect=error))
+    assert way(client, "stack_delete_complete", **STACK).exception is error
+
+
+def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches():
+    client, error = boto3.client("cloudformation"), raised("ValidationError", "op")
     client.meta.events.register("before-call", mock.Mock(side_effect=error))
     ends = queue.SimpleQueue()
 
@@ -416,6 +553,16 @@ def test_what_a_refresh_raises_ends_all_waits_that_share_it_as_one(run, service,
 
 
 @BATCHES
+@pytest.mark.parametrize(("service", "waits_of"), [("ec2", instances), ("sagemaker", jobs)])
+def test_an_error_of_a_hook_ends_all_waits_that_share_it(run, service, waits_of):
+    errors = [of_secret("InvalidInstanceID.NotFound")] * 99
+    client, hook = hooked(service, "before-call", by_hand, *errors)
+    for error in run(waits_of(client, 40)):
+        assert "GetSecretValue failed with InvalidInstanceID.NotFound" in str(error)
+    assert hook.call_count == 1
+
+
+@BATCHES
 def test_what_a_hook_raises_in_a_shared_call_ends_all_of_its_waits(run):
     client, error = boto3.client("ec2"), LookupError("of a hook")
     hook = mock.Mock(side_effect=error)
@@ -451,6 +598,31 @@ def test_call_once_is_refused_by_another_call(code):
     assert type(caught.value).__name__ == "CallRefusedError"
     assert not caught.value.outcome_unknown
     assert len(called) == 1
+
+
+IMAGE = {"ImageId": "a", "MinCount": 1, "MaxCount": 1}
+
+
+@pytest.mark.parametrize("event", EVENTS + AFTER)
+@pytest.mark.parametrize("code", ["IdempotentParameterMismatch", "InvalidClientToken"])
+def test_call_once_is_refused_by_a_hook(event, code):
+    error = of_secret(code, message="no client token, it expired")
+    client, hook = hooked("ec2", f"{event}.ec2", by_hand, error)
+    sending(client, (200, b"<RunInstancesResponse/>"))
+    with pytest.raises(Exception, match="GetSecretValue") as caught:
+        call_once(client.run_instances, max_wait=60, **IMAGE)
+    assert type(caught.value).__name__ == "CallRefusedError"
+    # The request is on its way before these run.
+    assert caught.value.outcome_unknown is (event in AFTER)
+    assert hook.call_count == 1
+
+
+@pytest.mark.parametrize("event", ["before-call", "after-call"])
+def test_call_once_repeats_the_throttle_of_a_hook(virtual_time, event):
+    client, hook = hooked("ec2", event, by_hand, of_secret("Throttling"))
+    sending(client, (200, b"<RunInstancesResponse/>"))
+    assert call_once(client.run_instances, max_wait=60, **IMAGE).attempts == 2
+    assert hook.call_count == 2
 
 
 def test_what_another_call_says_about_a_new_role_is_not_repeated(virtual_time):

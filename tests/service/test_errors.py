@@ -251,6 +251,110 @@ def test_the_model_tells_what_an_error_means(
     assert (delays[0] == 99) is throttled
 
 
+def quoting(message, code="InvalidParameterException", status=400):
+    return {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+
+
+ECS = "Error retrieving subnet information for [subnet-1]: "
+SDK = "(Service: AmazonCloudWatch; Status Code: 400; Error Code: "
+QUOTES = [
+    f"{ECS}Rate exceeded (ErrorCode: Throttling)",
+    f"{ECS}Request limit exceeded. (ErrorCode: RequestLimitExceeded)",
+    "Throttled by EC2. EC2 Error Code: RequestLimitExceeded. EC2 Error Message: Slower.",
+    f"Unable to create alarms due to reason: Rate exceeded {SDK}Throttling; Request ID: 1)",
+    f"Reduce the frequency of your calls. {SDK}ThrottlingException; Request ID: 1)",
+    "Rate exceeded for operation 'Rate exceeded (Service: Lambda, Status Code: 429)'.",
+    "An error occurred (TooManyRequestsException) when calling the GetFunction operation: wait",
+    "ThrottlingException: slow down",
+    "Call failed. (ErrorCode: Client.RequestLimitExceeded)",
+    "Request limit exceeded.",
+    "EC2 Request limit exceeded.",
+    "Rate Exceeded.",
+    "Too Many Requests",
+    "Too many requests, please wait before trying again.",
+]
+MENTIONS = [
+    f"{ECS}The subnet ID 'subnet-1' does not exist (ErrorCode: InvalidSubnetID.NotFound)",
+    f"{ECS}An internal error has occurred (ErrorCode: InternalError)",
+    f"Quota {SDK}LimitExceededException; Request ID: 1)",
+    "The rate must be between 1 and 5",
+    "The rate expression is invalid",
+    "Rate exceeded the maximum of 100",
+    "Maximum sampling rate exceeded.",
+    "Provisioned rate exceeded",
+    "The request limit exceeded 10 items",
+    "Too many requests in the batch: 30",
+    "read throttling settings invalid",
+    "Throttling: burst must be positive",
+    "Resource throttling-test does not exist",
+    "Alarm ThrottlingException does not exist",
+    "Role RequestLimitExceeded not found",
+    "",
+]
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("message", "throttled"),
+    [*((each, True) for each in QUOTES), *((each, False) for each in MENTIONS)],
+)
+def test_a_throttle_that_another_error_quotes_is_one(
+    answers, virtual_time, way, message, throttled
+):
+    bwp.install()
+    client, delays = boto3.client("iam"), []
+    asked = answers(client, quoting(message), {"User": {}})
+    options = {"max_wait": 300, "min_delay": 1, "max_delay": 99}
+    wait = way_to_wait(way, client, **options, on_attempt=lambda e: delays.append(e.next_delay))
+    with contextlib.nullcontext() if throttled else pytest.raises(WaiterError):
+        wait(UserName="u")
+    assert len(asked.requests) == 1 + throttled
+    assert delays[0] == (99 if throttled else None)
+
+
+@pytest.mark.parametrize(("code", "status"), [("InternalFailure", 500), ("Busy", 429)])
+def test_the_delay_after_it_is_long_whatever_its_status(answers, virtual_time, code, status):
+    bwp.install()
+    client, delays = boto3.client("iam"), []
+    answers(client, quoting(QUOTES[0], code, status), {"User": {}})
+    options = {"max_wait": 300, "min_delay": 1, "max_delay": 99}
+    wait = way_to_wait("wait_until", client, **options)
+    wait(UserName="u", on_attempt=lambda event: delays.append(event.next_delay))
+    assert delays[0] == 99
+
+
+def test_an_acceptor_decides_before_a_throttle_that_is_quoted(answers, waitable):
+    acceptor = {"state": "success", "matcher": {"errorType": "InvalidParameterException"}}
+    client = attached("ecs", waitable("Mine", "DescribeServices", acceptor))
+    answers(client, quoting(QUOTES[0]))
+    assert client.wait_until_mine(services=["s"], max_wait=60).attempts == 1
+
+
+def test_the_specification_ends_at_a_throttle_that_is_quoted(answers):
+    bwp.install()
+    client = boto3.client("iam")
+    answers(client, quoting(QUOTES[0]))
+    with pytest.raises(bwp.WaiterFailedError, match="Rate exceeded"):
+        client.wait_until_user_exists(UserName="u", max_wait=60, retry_transient=False)
+
+
+def test_a_shared_call_is_not_split_for_a_throttle_that_is_quoted(answers, virtual_time):
+    client = boto3.client("ec2")
+    ready = {"InstanceId": "i-1", "State": {"Name": "running"}}
+    instances = [{**ready, "InstanceId": f"i-{index}"} for index in range(40)]
+    listed = {"Reservations": [{"Instances": instances}]}
+    asked = answers(client, quoting(QUOTES[0], "InvalidParameterValue"), listed)
+    waits = [
+        bwp.Wait(client, "instance_running", {"InstanceIds": [each["InstanceId"]]})
+        for each in instances
+    ]
+    assert len(bwp.wait_all(waits, max_wait=600)) == 40
+    assert len(asked.requests) == 2
+
+
 def test_acceptors_of_botocore_see_no_transport_error(answers, virtual_time):
     """To botocore, an error is what has a response; `false` would match the lack of one."""
     bwp.install()

@@ -241,8 +241,13 @@ def test_untouched_waiter_sees_what_stock_would_see(
     assert ready_at <= outcome.elapsed <= SPAN + 1e-6
 
 
-def test_delay_after_a_throttle_is_the_whole_delay(s3, answers, missing, sleeps, error_answer):
-    throttle = error_answer("Throttling", "Rate exceeded", 400)
+@pytest.mark.parametrize(("code", "message"), [
+    ("Throttling", "Rate exceeded"), ("InvalidRequest", "Rate exceeded (ErrorCode: Throttling)"),
+])  # fmt: skip
+def test_delay_after_a_throttle_is_the_whole_delay(
+    s3, answers, missing, sleeps, error_answer, code, message
+):
+    throttle = error_answer(code, message, 400)
     answers(s3, throttle, missing)
     run(s3.get_waiter("bucket_exists"), retry_transient=True)
     assert sleeps[0] == DELAY
