@@ -39,6 +39,9 @@ _TRANSPORT = (HTTPClientError, NoConnectionError)
 MOST_TEXT = 500
 """Characters of the text of an error of botocore."""
 
+MOST_MESSAGE = 10_000
+"""Characters of the message of a service that are read for what it means."""
+
 NEVER_SERVED = (501, 505)
 """HTTP statuses of what the service never does: not implemented, version not supported."""
 
@@ -217,6 +220,9 @@ _QUOTED_CODE: Final = re.compile(
     r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)"
     r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)): "
 )
+_MAY_QUOTE: Final = re.compile("throttl|exceeded|too many|slow ?down", re.IGNORECASE)
+"""Most messages are about something else."""
+
 _OF_QUOTAS: Final = "LimitExceededException"
 """botocore takes it for a throttle; most services mean a quota."""
 
@@ -226,6 +232,9 @@ def _quotes_throttle(error: Exception, message: str) -> bool:
 
     One that only speaks of rates, or of what is named for throttles, does not.
     """
+    message = message[:MOST_MESSAGE]
+    if not _MAY_QUOTE.search(message):
+        return False
     if _THROTTLES.search(message):
         return True
     codes = {code or other for code, other in _QUOTED_CODE.findall(message)} - {_OF_QUOTAS}
