@@ -248,7 +248,8 @@ def main() -> None:
         body = rewritten(json.loads(FILE.read_text(encoding="utf-8")), arguments.allow)
         FILE.write_text(file_text(body), encoding="utf-8")
     elif arguments.harmless:
-        text = harmless_text({*harmless(), *arguments.harmless})
+        # What is no candidate any more is forgotten.
+        text = harmless_text({*harmless(), *arguments.harmless} & candidates().keys())
         HARMLESS.write_text(text, encoding="utf-8")
     elif arguments.secrets:
         for name, shape in unread_members():
