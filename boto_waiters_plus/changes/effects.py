@@ -277,7 +277,7 @@ class AnsweredCall:
     def seen(self) -> dict[str, Any]:
         """The document as acceptors see it, whose values may be shown: nothing sensitive."""
         mutation, document = self.effect.mutation, self.document
-        given = without_sensitive(mutation.input_shape, document["input"])
+        given = without_sensitive(mutation.input_shape, document["input"], is_answer=False)
         return {
             **document,
             # Acceptors that read back what was asked for have to know that there was more.

@@ -217,7 +217,7 @@ def _report(
         "outcome": "succeeded" if error is None else "failed",
         "service": operation.service_model.service_name,
         "operation": operation.name,
-        "parameters": redacted(operation.input_shape, prepared.parameters),
+        "parameters": redacted(operation.input_shape, prepared.parameters, is_answer=False),
         "token": _shown_token(operation, prepared.token),
         "attempts": getattr(call or error, "attempts", None),
     }

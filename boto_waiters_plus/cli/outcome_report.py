@@ -7,6 +7,7 @@ import base64
 import datetime as dt
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from botocore.model import OperationModel, Shape
@@ -116,7 +117,7 @@ class OutcomeReport:
             "service": self._operation.service_model.service_name,
             "waiter": self._waiter,
             "label": wait.label,
-            "parameters": redacted(self._operation.input_shape, parameters),
+            "parameters": redacted(self._operation.input_shape, parameters, is_answer=False),
             **_counts(wait),
         }
 
@@ -127,18 +128,26 @@ def safe_response(operation: OperationModel, response: Mapping[str, Any]) -> Any
     return redacted(operation.output_shape, members)
 
 
-def redacted(shape: Shape | None, value: Any, owner: Shape | None = None, name: str = "") -> Any:
+def redacted(
+    shape: Shape | None,
+    value: Any,
+    owner: Shape | None = None,
+    name: str = "",
+    *,
+    is_answer: bool = True,
+) -> Any:
     """Return a value in the types of JSON, without sensitive members."""
-    is_secret = is_sensitive(shape, owner, name) or has_sensitive_names(shape)
+    within = partial(redacted, is_answer=is_answer)
+    is_secret = is_sensitive(shape, owner, name, is_answer=is_answer) or has_sensitive_names(shape)
     if is_secret or (isinstance(value, str) and is_signed_url(value)):
         return REDACTED
     if isinstance(value, Mapping):
         return {
-            str(key): redacted(inner_shape(shape, key), each, shape, key)
+            str(key): within(inner_shape(shape, key), each, shape, key)
             for key, each in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [redacted(inner_shape(shape), each) for each in value]
+        return [within(inner_shape(shape), each) for each in value]
     if isinstance(value, (dt.datetime, dt.date)):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):

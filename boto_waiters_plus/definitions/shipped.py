@@ -170,6 +170,8 @@ class PollableList(NamedTuple):
     """Operations by their verbs: `Get Key User, List Keys`."""
     refused: Mapping[str, Mapping[str, str]]
     """Operations that botocore or their names call reads, and why they are not polled."""
+    private: Mapping[str, Mapping[str, str]]
+    """Operations that only read, and what they answer that is for their caller alone."""
 
     def allows(self, service_id: str, operation: str) -> bool:
         """Return whether an operation may be polled from outside."""
@@ -184,7 +186,7 @@ class PollableList(NamedTuple):
 def pollable_list() -> PollableList:
     """Return what `data/pollable.json` says; without the file nothing is allowed."""
     body = shipped_json("pollable.json")
-    return PollableList(body.get("allowed", {}), body.get("refused", {}))
+    return PollableList(*(body.get(group, {}) for group in PollableList._fields))
 
 
 def from_groups(text: str) -> frozenset[str]:

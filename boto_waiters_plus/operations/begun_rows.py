@@ -76,7 +76,8 @@ def begun_call(
 
 def kept_parameters(operation: OperationModel, parameters: Mapping[str, Any]) -> Any:
     """Return parameters of a call as JSON, without sensitive ones."""
-    return as_json(operation.input_shape, without_sensitive(operation.input_shape, parameters))
+    shape = operation.input_shape
+    return as_json(shape, without_sensitive(shape, parameters, is_answer=False))
 
 
 def keep_answer(

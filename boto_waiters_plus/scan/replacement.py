@@ -246,7 +246,8 @@ def _services_by_method() -> Mapping[str, frozenset[str]]:
     """Return the services that have an operation that reads, by the letters of its method."""
     known = pollable_list()
     names = [(each, from_groups(text)) for each, text in known.allowed.items()]
-    names += [(each, frozenset(reasons)) for each, reasons in known.refused.items()]
+    for group in (known.refused, known.private):
+        names += [(each, frozenset(reasons)) for each, reasons in group.items()]
     shipped = ((each, unread_shipped(each).values()) for each in shipped_services())
     names += [(each, frozenset(w.operation for w in waiters)) for each, waiters in shipped]
     found: dict[str, frozenset[str]] = defaultdict(frozenset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from botocore.model import Shape, StructureShape
@@ -65,19 +66,21 @@ def _escaped(name: str) -> str:
     return f"${name}" if name.startswith("$") else name
 
 
-def without_sensitive(shape: Shape | None, value: Any) -> Any:
-    """Return a response without its sensitive members, streams and presigned URLs."""
+def without_sensitive(shape: Shape | None, value: Any, *, is_answer: bool = True) -> Any:
+    """Return a response, or parameters, without sensitive members, streams and presigned URLs."""
+    without = partial(without_sensitive, is_answer=is_answer)
     if is_sensitive(shape) or has_sensitive_names(shape):
         return {} if isinstance(value, Mapping) else None
     if isinstance(value, Mapping):
         return {
-            key: without_sensitive(inner_shape(shape, key), item)
+            key: without(inner, item)
             for key, item in value.items()
-            if _is_known(shape, key) and not is_sensitive(inner_shape(shape, key), shape, key)
+            if _is_known(shape, key)
+            and not is_sensitive(inner := inner_shape(shape, key), shape, key, is_answer=is_answer)
         }
     if isinstance(value, (list, tuple)):
         inner = inner_shape(shape)
-        return [] if is_sensitive(inner) else [without_sensitive(inner, item) for item in value]
+        return [] if is_sensitive(inner) else [without(inner, item) for item in value]
     # A stream cannot be stored.
     is_left_out = hasattr(value, "read") or (isinstance(value, str) and is_signed_url(value))
     return None if is_left_out else value

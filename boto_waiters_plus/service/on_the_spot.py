@@ -33,8 +33,8 @@ def reason_not_to_poll(operation: OperationModel, *, is_shown: bool = True) -> s
     Args:
         operation: the operation.
         is_shown: whether somebody else than its caller brings the definition and may see the
-            output: `data/pollable.json` has to allow the operation then, and no member of the
-            output may be sensitive.
+            output: `data/pollable.json` has to allow the operation then, which it does not if the
+            output is rows or the content of a file, and no member of it may be sensitive.
 
     Returns:
         The reason; None: it may be polled.
@@ -49,6 +49,9 @@ def reason_not_to_poll(operation: OperationModel, *, is_shown: bool = True) -> s
         return f"the output of {name} is a stream"
     if not is_shown:
         return None
+    private = pollable_list().private.get(_service_id(operation), {}).get(name)
+    if private is not None:
+        return f"{name} is polled for its caller only: it answers {private}"
     for each in walk(operation.output_shape):
         if is_sensitive(each.shape, each.owner, each.name):
             return f"the output of {name} has a sensitive member, {each.path}"

@@ -100,13 +100,18 @@ class _Named(NamedTuple):
     """How the names of such members end, in lower case."""
     members: frozenset[str]
     """Others, each behind the name of its structure: `AuthorizationData.proxyToken`."""
+    answers: frozenset[str]
+    """`members`, and those in which people keep secrets, such as the environment of a container:
+    a caller who gives them has to find them again in what is stored of the call."""
 
 
 @functools.cache
 def _named() -> _Named:
     body = shipped_json("sensitive.json")
-    members = [name for names in body.get("members", {}).values() for name in names]
-    return _Named(tuple(body.get("endings", ())), frozenset(members))
+    members, answers = (
+        frozenset().union(*body.get(part, {}).values()) for part in ("members", "answers")
+    )
+    return _Named(tuple(body.get("endings", ())), members, members | answers)
 
 
 def has_sensitive_names(shape: Shape | None) -> bool:
@@ -114,13 +119,16 @@ def has_sensitive_names(shape: Shape | None) -> bool:
     return isinstance(shape, MapShape) and is_sensitive(shape.key)
 
 
-def is_sensitive(shape: Shape | None, owner: Shape | None = None, name: str = "") -> bool:
+def is_sensitive(
+    shape: Shape | None, owner: Shape | None = None, name: str = "", *, is_answer: bool = True
+) -> bool:
     """Return whether a value is sensitive: in the model, or as the member of a response.
 
     Args:
         shape: the shape of the value; None: it is not known.
-        owner: the structure of an output that has it.
+        owner: the structure that has it.
         name: its name there.
+        is_answer: whether it is part of a response, not of the parameters of a call.
     """
     if shape is None:
         return False
@@ -130,7 +138,7 @@ def is_sensitive(shape: Shape | None, owner: Shape | None = None, name: str = ""
         return False
     named = _named()
     by_ending = shape.type_name in _TYPES and name.lower().endswith(named.endings)
-    return by_ending or f"{owner.name}.{name}" in named.members
+    return by_ending or f"{owner.name}.{name}" in (named.answers if is_answer else named.members)
 
 
 # --- the members of a response that have states of the resource ----------------------------------

@@ -79,6 +79,20 @@ def test_sensitive_parameters_are_not_printed(command):
     assert "s3cret" not in out + err
 
 
+def test_what_people_hide_is_printed_of_parameters_only(command, called):
+    variable = {"name": "DB_PASSWORD", "value": "hunter-2"}
+    build = {"id": "p:1", "environment": {"environmentVariables": [variable]}}
+    polled = {"builds": [{"id": "p:1", "buildStatus": "SUCCEEDED"}]}
+    called(lambda operation, _: {"build": build} if operation == "StartBuild" else polled)
+    words = "begin codebuild start-build --project-name p --max-wait 9 --output json"
+    words += " --include-response --environment-variables-override name=DB_PASSWORD,value=hunter-2"
+    code, out, _ = command(words)
+    facts = json.loads(out)
+    assert (code, facts["parameters"]["environmentVariablesOverride"]) == (0, [variable])
+    variable["value"] = "***"
+    assert facts["response"] == {"build": build}
+
+
 # --- parameters with the name of an option ------------------------------------------------------
 
 SEARCH = "cloudsearchdomain search --until u --state-path status.rid --max-wait 9"

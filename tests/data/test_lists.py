@@ -17,9 +17,10 @@ POLLABLE, SENSITIVE, REASONS = (
 )
 
 
-def test_nothing_is_both_allowed_and_refused():
-    for service, reasons in POLLABLE["refused"].items():
-        assert not from_groups(POLLABLE["allowed"].get(service, "")) & reasons.keys()
+def test_nothing_is_both_allowed_and_not():
+    for group in ("refused", "private"):
+        for service, reasons in POLLABLE[group].items():
+            assert not from_groups(POLLABLE["allowed"].get(service, "")) & reasons.keys()
 
 
 @pytest.mark.nightly(subject="catalog")
@@ -30,9 +31,33 @@ def test_every_operation_that_could_be_polled_has_been_read():
 
 @pytest.mark.nightly(subject="catalog")
 @pytest.mark.models
-def test_a_sensitive_member_is_one_of_its_service_only():
+def test_every_member_that_may_hold_secrets_has_been_read():
+    """What is no candidate any more is no longer noted as harmless."""
+    assert pollable.candidates().keys() == pollable.harmless()
+
+
+@pytest.mark.parametrize(
+    ("service", "structure", "member", "may"),
+    [
+        ("codebuild", "EnvironmentVariable", "value", True),
+        ("lightsail", "Container", "environment", True),
+        ("batch", "JobDetail", "jobArn", False),
+        ("batch", "JobDetail", "tags", False),
+        ("codebuild", "EnvironmentVariable", "type", False),
+    ],
+)
+def test_secrets_are_looked_for_by_type_and_name(service, structure, member, may):
+    shape = botocore.session.get_session().get_service_model(service).shape_for(structure)
+    assert pollable.may_hold_secrets(member, shape.members[member]) is may
+
+
+@pytest.mark.nightly(subject="catalog")
+@pytest.mark.models
+@pytest.mark.parametrize("part", ["members", "answers"])
+def test_a_sensitive_member_is_one_of_its_service_only(part):
     loader = botocore.session.get_session().get_component("data_loader")
-    named = {member for members in SENSITIVE["members"].values() for member in members}
+    listed = SENSITIVE[part]
+    named = {member for members in listed.values() for member in members}
     found = set()
     for service in loader.list_available_services("service-2"):
         model = loader.load_service_model(service, "service-2")
@@ -42,10 +67,10 @@ def test_a_sensitive_member_is_one_of_its_service_only():
             for shape, body in model["shapes"].items()
             for member in body.get("members", ())
         }
-        assert members & named <= {*SENSITIVE["members"].get(service_id, ())}, service
+        assert members & named <= {*listed.get(service_id, ())}, service
         found |= members & named
     # Of services that only older versions of botocore have.
-    assert named - found == set(SENSITIVE["members"].get("opsworks", ()))
+    assert named - found == set(listed.get("opsworks", ()))
 
 
 @pytest.mark.nightly(subject="catalog")

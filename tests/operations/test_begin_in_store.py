@@ -275,6 +275,36 @@ def test_no_sensitive_parameter_is_stored(store, store_url, service, virtual_tim
     assert not any(b"hunter-2" in file.read_bytes() for file in files)
 
 
+PLAIN = {"name": "DB_PASSWORD", "value": "hunter-2", "type": "PLAINTEXT"}
+"""An environment variable of a build: the caller's, and one that the project has."""
+OF_PROJECT = {**PLAIN, "value": "hunter-3"}
+
+
+@ON_FILE
+def test_what_people_hide_in_parameters_is_repeated(store, store_url, service):
+    environment = {"environment": {"environmentVariables": [OF_PROJECT]}}
+    polls = [[0, {"builds": [{"id": "p:1", "buildStatus": "SUCCEEDED", **environment}]}]]
+    made = service(BUILD, answer={"build": {"id": "p:1", **environment}}, polls=polls)
+    given = {"environmentVariablesOverride": [PLAIN], "request_id": "r"}
+    path = kill(store, made, "before the call", **given, include_response=True)
+    assert work(store, made.client) == 1
+    calls = [sent for sent in made.requests if "projectName" in sent]
+    assert [sent["environmentVariablesOverride"] for sent in calls] == [[PLAIN], [PLAIN]]
+    again = begin(store, made, **given, include_response=True)
+    assert (again.path, again.result(10).basis) == (path, "identity")
+    given["environmentVariablesOverride"] = [{**PLAIN, "value": "other"}]
+    with pytest.raises(operations.OperationError) as caught:
+        begin(store, made, **given, include_response=True)
+    assert caught.value.code == "request_mismatch"
+    [build] = again.result(10).response["builds"]
+    kept = {name: each for name, each in PLAIN.items() if name != "value"}
+    assert build["environment"] == {"environmentVariables": [kept]}
+    assert again.call.response["build"] == {"id": "p:1", "environment": build["environment"]}
+    files = Path(store_url).parent.glob(Path(store_url).name + "*")
+    assert not any(b"hunter-3" in file.read_bytes() for file in files)
+    assert "hunter-" not in str(again.to_json())
+
+
 def test_a_request_id_makes_one_call(store, service):
     made = service(JOB)
     operation = begin(store, made, request_id="r", exclusive_key="deploy")
