@@ -220,7 +220,7 @@ _QUOTED_CODE: Final = re.compile(
     r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)"
     r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)): "
 )
-_MAY_QUOTE: Final = re.compile("throttl|exceeded|too many|slow ?down", re.IGNORECASE)
+_MAY_QUOTE: Final = re.compile("throttl|exceeded|too ?many|slow ?down", re.IGNORECASE)
 """Most messages are about something else."""
 
 _OF_QUOTAS: Final = "LimitExceededException"
