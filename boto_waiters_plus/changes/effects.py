@@ -14,6 +14,7 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..calls.clients import client_called_by
 from ..common.wrong_arguments import (
     Keyword,
     PythonOnly,
@@ -418,7 +419,7 @@ def effect_of(client_method: Any, /) -> Effect | None:
         TypeError: not a method of a client.
     """
     operation = called_operation("effect_of", client_method)
-    return next(iter(effects_of(client_method.__self__, operation)), None)
+    return next(iter(effects_of(client_called_by(client_method), operation)), None)
 
 
 def effects_of(client: Any, operation: OperationModel) -> list[Effect]:

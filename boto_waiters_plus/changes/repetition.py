@@ -222,6 +222,7 @@ class Repetition:
         first_is_unknown: whether the call may have been executed before.
         once: whether only a refusal that a new role explains is repeated.
         propagation_wait: the seconds in which it is.
+        method: what is called; None: the client's method.
         token_left: the seconds in which the token may be sent.
         all_pages: whether the pages of a list are read as one.
     """
@@ -237,13 +238,14 @@ class Repetition:
         first_is_unknown: bool,
         once: bool,
         propagation_wait: float,
+        method: Any = None,
         token_left: float = math.inf,
         all_pages: bool = False,
     ) -> None:
         self._client = client
         self._parameters = parameters
         name = xform_name(operation.name)
-        self._method = getattr(client, name)
+        self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
             self._method = partial(_all_pages, client.get_paginator(name))
         settings = waiters_of(client).settings

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, overload
 
-from ..calls.clients import is_async
+from ..calls.clients import client_behind, is_async
 from ..common.arguments import unknown
 from ..common.wrong_arguments import WrongTypeError, wrong_type
 from ..engine.model import WaiterDefinition
@@ -73,7 +73,7 @@ def wait_until(
     """
     called_at = time.monotonic()
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    if is_async(type(client)):
+    if is_async(type(client_behind(client))):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
     return wait_on(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
