@@ -413,7 +413,7 @@ def effect_of(client_method: Any, /) -> Effect | None:
     """Return what `begin` would wait for after a call of this method; None if nothing is known.
 
     Args:
-        client_method: a method of a botocore client, such as `ecs.update_service`.
+        client_method: a method of a botocore client, such as `ecs.update_service`, or a wrapper.
 
     Raises:
         TypeError: not a method of a client.

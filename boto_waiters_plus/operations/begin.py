@@ -309,7 +309,8 @@ def begin(
     outcome is known, as by `idempotency.call_once`; one without is called once, as boto3 does.
 
     Args:
-        client_method: a method of a client, such as `ecs.update_service`.
+        client_method: a method of a client, such as `ecs.update_service`; or a wrapper of one, by
+            its `__wrapped__`, which is called in its place.
         max_wait: seconds (or a `timedelta`) for the call and the wait together.
         then_wait: the name of an effect, where an operation has several; or a waiter and a function
             that takes the response of the call and returns the parameters of the waiter. Such a

@@ -53,7 +53,7 @@ def wait_until(
     """Run one wait on any client, hooked or not.
 
     Args:
-        client: a botocore client.
+        client: a botocore client, or a proxy whose `__wrapped__` it is.
         waiter: `"BucketExists"`, `"bucket_exists"`, or a definition; with `until_state`, an
             operation that only reads, such as `"DescribeTable"`.
         until_state: the state to wait for, or several, each of which is a success. The other states

@@ -10,7 +10,7 @@ from operations.test_begin import MAX_WAIT, StaleService, named
 from wrappers import PROXIES, WRAPPERS
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.operations import Store
+from boto_waiters_plus.operations import Store, start
 
 
 @pytest.fixture
@@ -233,6 +233,8 @@ def test_a_proxy_is_awaited_as_its_client(stale, make):
             assert len(calls) == 2
             with pytest.raises(TypeError, match="wait_until_async"):
                 bwp.wait_until(proxy, waiter, max_wait=60, **parameters)
+            with pytest.raises(TypeError, match="background"):
+                start(proxy, waiter, max_wait=60, **parameters)
             with pytest.raises(TypeError, match="wait_all_async"):
                 bwp.wait_all([bwp.Wait(proxy, waiter, parameters, max_wait=60)])
 
