@@ -335,13 +335,10 @@ def policy_for(
         if own.max_delay is None:
             # Not of the waiter: of some it is less.
             name, relation, other, of = "min_delay", "more", "max_delay", "for"
-        owner = f"{of} the waiter {definition.name}"
-        if getattr(options, other) is not None:
-            owner = "of the defaults"
+        who = "of the defaults" if getattr(options, other) else f"{of} the waiter {definition.name}"
         values = {"min_delay": min_delay, "max_delay": max_delay}
         than = f" ({values[name]}) is {relation} than the ", Keyword(other)
-        rest = f" {owner} ({values[other]}): give both"
-        raise WrongValueError.of(name, values[name], *than, rest)
+        raise WrongValueError.of(name, values[name], *than, f" {who} ({values[other]}): give both")
     make = Policy if callable(options.delay_pace) else shared_policy
     return make(
         min_delay=min_delay,
