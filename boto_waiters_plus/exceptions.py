@@ -61,7 +61,8 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
             error, or the state seen then.
         service_message: the service's own message about the failure, if it gave one.
         cause_found: what further reads told of a failure; see `WaitOptions.explain_failure`.
-        last_exception: the error of the last call, if it raised one.
+        last_exception: the error of the last call, if it raised one; otherwise, of a wait that
+            neither succeeded nor failed, the last one that `retry_on` named.
         last_response: the last response; if the last call ended in a ClientError, its error
             response; else `{}`. The response of a transient error is used only if there was no
             other.

@@ -299,9 +299,18 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
 
 
 def policy_for(
-    definition: WaiterDefinition, options: WaitOptions, max_wait: float | None
+    definition: WaiterDefinition,
+    options: WaitOptions,
+    max_wait: float | None,
+    given: WaitOptions | None = None,
 ) -> Policy:
-    """Return the policy of a wait under a definition, from merged options.
+    """Return the policy of a wait under a definition.
+
+    Args:
+        definition: the definition.
+        options: merged options.
+        max_wait: seconds; None: no limit.
+        given: those of the call, for messages; None: the same.
 
     Raises:
         ValueError: `min_delay` is more than `max_delay`.
@@ -319,7 +328,17 @@ def policy_for(
     if max_delay is None:
         # A definition with short delays must not forbid a longer `min_delay`.
         max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
-    check_order(min_delay, max_delay)
+    if min_delay > max_delay:
+        # What was given is refused, not what it does not fit: of the call, or else of the defaults.
+        own = given if given and (given.min_delay or given.max_delay) else options
+        name, relation, other, of = "max_delay", "less", "min_delay", "of"
+        if own.max_delay is None:
+            # Not of the waiter: of some it is less.
+            name, relation, other, of = "min_delay", "more", "max_delay", "for"
+        who = "of the defaults" if getattr(options, other) else f"{of} the waiter {definition.name}"
+        values = {"min_delay": min_delay, "max_delay": max_delay}
+        than = f" ({values[name]}) is {relation} than the ", Keyword(other)
+        raise WrongValueError.of(name, values[name], *than, f" {who} ({values[other]}): give both")
     make = Policy if callable(options.delay_pace) else shared_policy
     return make(
         min_delay=min_delay,

@@ -1,19 +1,31 @@
 """Options are checked where they are given, and merged by precedence."""
 
+import asyncio
 import dataclasses
 import fractions
 import math
 import numbers
 import pickle
+import re
 import sys
 import threading
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
+import boto3
 import pytest
 
-from boto_waiters_plus import WaiterTimeoutError, WaitOptions, install
+from boto_waiters_plus import (
+    Wait,
+    WaiterTimeoutError,
+    WaitOptions,
+    begin,
+    enable,
+    install,
+    wait_until,
+    wait_until_async,
+)
 from boto_waiters_plus.conditions import poll, wait_for
 from boto_waiters_plus.option_checks import OPTION_NAMES
 
@@ -181,7 +193,7 @@ def test_error_about_an_option_can_be_pickled(value):
         ({"min_delay": 10, "max_delay": 5}, "min_delay .* max_delay"),
         # The definition has the other one.
         ({"min_delay": 500}, "min_delay .* max_delay"),
-        ({"max_delay": 1}, "min_delay .* max_delay"),
+        ({"max_delay": 1}, "max_delay .* min_delay"),
         ({"max_wait": None}, "max_wait"),
         ({"min_dealy": 5}, "'min_delay'"),
         ({"max_waits": 5}, "'max_wait'"),
@@ -202,6 +214,41 @@ def test_what_are_no_defaults_is_refused():
     for value in (5, "min_delay", [("min_delay", 3)], *unknown):
         with pytest.raises(TypeError, match=r"^defaults"):
             install(defaults=value)
+
+
+POLLED = {"StreamName": "s", "max_wait": 60}
+CALLS = {
+    "function": lambda client, **o: wait_until(client, "StreamExists", **POLLED, **o),
+    "task": lambda client, **o: asyncio.run(
+        wait_until_async(client, "StreamExists", **POLLED, **o)
+    ),
+    "of many": lambda client, **o: Wait(client, "StreamExists", {"StreamName": "s"}, **o),
+    "begin": lambda client, **o: begin(
+        client.create_stream, max_wait=60, StreamName="s", ShardCount=1, **o
+    ),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    ("given", "defaults", "argument", "words"),
+    [
+        ({"max_delay": 1}, {}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
+        ({"min_delay": 500}, {}, "min_delay", "the max_delay for the waiter StreamExists (120)"),
+        ({"max_delay": 1}, {"min_delay": 5}, "max_delay", "the min_delay of the defaults (5)"),
+        ({"min_delay": 9}, {"max_delay": 5}, "min_delay", "the max_delay of the defaults (5)"),
+        ({}, {"max_delay": 1}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
+    ],
+)
+def test_a_delay_that_does_not_fit_is_named(call, given, defaults, argument, words):
+    client = enable(boto3.client("kinesis"), defaults=defaults)
+    client.meta.events.register("before-call", lambda **_: pytest.fail("a call was made"))
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        call(client, **given)
+    assert (caught.value.argument, caught.value.value) == (
+        argument,
+        {**defaults, **given}[argument],
+    )
 
 
 @pytest.mark.parametrize(("given", "words"), [

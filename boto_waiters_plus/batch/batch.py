@@ -324,6 +324,9 @@ class Batch(Generic[WaitT]):
         return Progress(waits, self._callbacks.guarded(progress, "progress"))
 
     def _tasks(self) -> list[Task]:
+        for each in () if self._name.endswith("_async") else self._given:
+            if (refuse := getattr(each, "refuse_blocking", None)) is not None:
+                refuse(f"await {self._name}_async(...)")
         return Preparation(
             max_wait=least(self._max_wait, seconds_left()),
             stop=self._stop,

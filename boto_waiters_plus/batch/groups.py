@@ -468,7 +468,7 @@ class Grouping:
 
         def make() -> Group:
             return _new_screened(
-                Screening(wait.client, wait.bound_waiter, screen, scope, self.cancel)
+                Screening(wait.called, wait.bound_waiter, screen, scope, self.cancel)
             )
 
         group = self._group(wait, policy, _frozen(scope), make)
@@ -481,7 +481,8 @@ class Grouping:
         if policy.learned is not None and self.by_age:
             began = int((current_time().clock()() - wait.age) / policy.max_delay)
         delays = (policy.min_delay, policy.max_delay, policy.pace, policy.learned, began)
-        key = (id(wait.client), id(wait.bound_waiter.definition), alike, delays)
+        called = id(wait.called), id(wait.bound_waiter.definition)
+        key = (id(wait.client), *called, alike, delays)
         try:
             return self._groups.get(key) or self._groups.setdefault(key, make())
         except TypeError:  # A parameter or a delay_pace that is not hashable.

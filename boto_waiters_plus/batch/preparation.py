@@ -98,7 +98,7 @@ class Preparation:
             policy, (keeper,) = with_history(options, policy, (), *of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
         own: Any = {"call": wait.call, "budget": self.reads}
-        request = ClientRequest(wait.client, wait.bound_waiter, wait.parameters, **own)
+        request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters, **own)
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
@@ -167,7 +167,7 @@ class Preparation:
         is_same = options is wait.merged_options and max_wait == wait.max_wait
         if is_same or wait.settings is None:
             return options, wait.policy
-        return options, policy_for(wait.definition, options, max_wait)
+        return options, policy_for(wait.definition, options, max_wait, wait.options)
 
     def _add_client(self, client: Any) -> _Client:
         settings = waiters_of(client).settings

@@ -517,8 +517,20 @@ class Schedule:
             for task in live:
                 self._steps.end_attempt(task, reply, now)
         elif reply is None or shared is None or shared.instead == "halve":
-            # Also what the call raised: bad parameters of one wait are not the others' error.
-            self._steps.call_again(halves(sharers.group, live))
+            left = []
+            for task in live:
+                # Also what the call raised: bad parameters of one wait are not the others' error.
+                if reply is None or now < task.until:
+                    left.append(task)
+                else:
+                    # It arrived in time, and was parsed until the time was over: nothing can tell
+                    # whose it is, if acceptors know it or it says not found.
+                    attempt = task.run.judge.judge(reply)
+                    facts = attempt.facts
+                    is_open = facts.acceptor is not None or facts.missing
+                    attempt.facts = replace(facts, inconclusive=is_open)
+                    self._steps.shared(task, attempt, reply, now)
+            self._steps.call_again(halves(sharers.group, left))
         elif shared.instead == "disband":
             for task in sharers.group.disband():
                 self.queue.put(task, task.connections)
@@ -536,7 +548,8 @@ class Schedule:
         reply: Reply,
         now: float,
     ) -> None:
-        again = [task for task in sharers.to_ask_again(shared.omitted) if task in live]
+        omitted = sharers.to_ask_again(shared.omitted)
+        again = [task for task in omitted if task in live and now < task.until]
         alone = []
         for task, attempt in zip(sharers.tasks, shared.attempts, strict=True):
             if task not in live or task in again:

@@ -85,6 +85,7 @@ class SharedCall:
         # Each identifier once, even if several waits ask for it.
         distinct = list(dict.fromkeys(each for asked in ids for each in asked))
         send = partial(request.send_for, member, distinct)
+        self._is_for_several = len(distinct) > 1
         self._call = call_for(request.client, send, cancel=cancel)
         self.make = self._call.make
 
@@ -96,7 +97,8 @@ class SharedCall:
     def judge(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""
         if reply.error is not None:
-            if reply.ended is None and may_be_about_one(reply.error, self._operation):
+            is_shared = self._is_for_several and reply.ended is None
+            if is_shared and may_be_about_one(reply.error, self._operation):
                 return SharedAttempts(instead="halve")
             return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
         shares = shares_of(reply.response, self._ids, self._coalescing)

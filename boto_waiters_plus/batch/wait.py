@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from botocore.model import OperationModel
 
+from ..calls.clients import client_behind
 from ..common.arguments import text, time_bound
 from ..engine.machine import Policy
 from ..engine.model import WaitDescription, WaiterDefinition
@@ -97,6 +98,7 @@ class Wait:
         "age",
         "bound_waiter",
         "call",
+        "called",
         "client",
         "given_label",
         "merged_options",
@@ -111,6 +113,8 @@ class Wait:
     """Seconds since the start of a wait that is resumed."""
     bound_waiter: BoundWaiter
     """The definition on its operation."""
+    called: Any
+    """What is called: the client, or a proxy of it."""
     settings: Settings | None
     """The settings of the client when the wait was made; None: the policy was made elsewhere, so
     that no settings change it."""
@@ -189,7 +193,7 @@ class Wait:
         self.bound_waiter, settings = found
         self.parameters = copied(parameters)
         refuse_empty_id_list(self.bound_waiter.operation, self.parameters)
-        self.client = client
+        self.client, self.called = client_behind(client), client
         self.options = options
         if policy is not None:
             self.settings, self.merged_options, self.policy = None, options, policy
@@ -199,7 +203,7 @@ class Wait:
         self.settings = settings
         self.merged_options = options.merged_over(settings.defaults)
         # Raises for delays that do not fit the definition's.
-        self.policy = policy_for(self.bound_waiter.definition, self.merged_options, max_wait)
+        self.policy = policy_for(self.definition, self.merged_options, max_wait, options)
         self.bound_waiter.warn()
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..options import CancelEvent
 from .bounded_call import call_within
 from .budget import AsyncCall, AwaitedBudget, CallBudget, CallEnded, Reply
-from .clients import is_async
+from .clients import client_behind, is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
 
@@ -40,6 +40,7 @@ def call_for(
         cancel: ends a call in flight.
         in_thread: make each blocking call in a thread that can be abandoned.
     """
+    client = client_behind(client)
     if is_async(type(client)) if awaited is None else awaited:
         return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
     return BlockingCall(send, client, is_reply=is_reply, cancel=cancel, in_thread=in_thread)
@@ -53,6 +54,7 @@ def async_call_for(
     cancel: CancelEvent | None = None,
 ) -> AsyncCall:
     """Return a call of a client for a task: a blocking one is made in a thread; see `call_for`."""
+    client = client_behind(client)
     if is_async(type(client)):
         return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
     # Imports asyncio: 11 ms that a program without tasks never pays.

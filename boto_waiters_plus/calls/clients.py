@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from botocore.client import BaseClient
 from botocore.model import OperationModel
@@ -62,7 +62,50 @@ def operation_of(method: Any) -> OperationModel | None:
     while isinstance(method, partial):
         method = method.func
     client = getattr(method, "__self__", None)
-    if not isinstance(client, BaseClient):
-        return None
-    name = client.meta.method_to_api_mapping.get(method.__name__)
+    return _operation_named(method, client) if isinstance(client, BaseClient) else None
+
+
+def _operation_named(method: Any, client: BaseClient) -> OperationModel | None:
+    name = client.meta.method_to_api_mapping.get(getattr(method, "__name__", ""))
     return None if name is None else client.meta.service_model.operation_model(name)
+
+
+# --- wrappers of methods and proxies of clients: as of wrapt, of `functools.wraps`, of tracers ----
+
+MOST_LAYERS: Final = 100
+"""The number of objects one behind the other that are looked at: they may form a circle."""
+
+
+def layers_of(target: Any) -> Iterator[Any]:
+    """Yield an object, and by `__wrapped__` the one behind it, and so on."""
+    for _ in range(MOST_LAYERS):
+        yield target
+        target = getattr(target, "__wrapped__", None)
+        if target is None:
+            return
+
+
+def client_behind(client: Any) -> Any:
+    """Return the client that a proxy stands for; anything else as it is."""
+    # By the type: mocks and proxies give themselves out for what they stand for.
+    if issubclass(type(client), BaseClient):
+        return client  # At once: thousands of waits ask.
+    behind = (each for each in layers_of(client) if issubclass(type(each), BaseClient))
+    return next(behind, client)
+
+
+def client_called_by(method: Any) -> BaseClient | None:
+    """Return the client that a method calls, which may be a wrapper's; None for other callables."""
+    owners = (client_behind(getattr(each, "__self__", None)) for each in layers_of(method))
+    return next((each for each in owners if isinstance(each, BaseClient)), None)
+
+
+def operation_called_by(method: Any) -> OperationModel | None:
+    """Return the operation behind a method of a client or a wrapper of one; None if there is none.
+
+    A `partial` is no such wrapper: its arguments would not be known.
+    """
+    layers, client = list(layers_of(method)), client_called_by(method)
+    if client is None or any(isinstance(each, partial) for each in layers):
+        return None
+    return next(filter(None, (_operation_named(each, client) for each in layers)), None)

@@ -47,7 +47,8 @@ def call_once(
     "Waiter retries").
 
     Args:
-        method: a method of a botocore client, such as `ec2.run_instances`.
+        method: a method of a botocore client, such as `ec2.run_instances`; or a wrapper of one, by
+            its `__wrapped__`, which is called in its place.
         max_wait: seconds (or a `timedelta`) for all attempts and the wait together. No attempt is
             made later than the documented lifetime of the token allows.
         then_wait: True waits for the effect of the call, as `begin` does; a name picks one of

@@ -15,6 +15,7 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
+from ..calls.clients import client_called_by
 from ..common.wrong_arguments import (
     Keyword,
     PythonOnly,
@@ -432,13 +433,13 @@ def effect_of(client_method: Any, /) -> Effect | None:
     """Return what `begin` would wait for after a call of this method; None if nothing is known.
 
     Args:
-        client_method: a method of a botocore client, such as `ecs.update_service`.
+        client_method: a method of a botocore client, such as `ecs.update_service`, or a wrapper.
 
     Raises:
         TypeError: not a method of a client.
     """
     operation = called_operation("effect_of", client_method)
-    return next(iter(effects_of(client_method.__self__, operation)), None)
+    return next(iter(effects_of(client_called_by(client_method), operation)), None)
 
 
 def effects_of(client: Any, operation: OperationModel) -> list[Effect]:

@@ -189,6 +189,7 @@ class PreparedCall:
         repetition = self._repetition(
             self.target.operation,
             self.parameters,
+            method=self.target.method,
             max_wait=self.max_wait,
             token_left=self._token_left,
         )

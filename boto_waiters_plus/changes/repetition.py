@@ -245,6 +245,7 @@ class Repetition:
         options: of the caller: the cancel event, and whether the label has parameters.
         first_is_unknown: whether the call may have been executed before.
         rules: for refusals.
+        method: what is called; None: the client's method.
         token_left: the seconds in which the token may be sent.
         all_pages: whether the pages of a list are read as one.
     """
@@ -259,13 +260,14 @@ class Repetition:
         options: WaitOptions,
         first_is_unknown: bool,
         rules: RefusalRules,
+        method: Any = None,
         token_left: float = math.inf,
         all_pages: bool = False,
     ) -> None:
         self._client = client
         self._parameters = parameters
         name = xform_name(operation.name)
-        self._method = getattr(client, name)
+        self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
             self._method = partial(_all_pages, client.get_paginator(name))
         settings = waiters_of(client).settings

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..calls.clients import operation_of
+from ..calls.clients import client_called_by, operation_called_by
 from ..calls.private_names import account_of
 from ..common.arguments import text, unknown, unknown_option
 from ..common.wrong_arguments import Keyword, WrongValueError
@@ -35,6 +35,8 @@ OWN_KEYWORDS = (
 class CallTarget:
     """A client's method with the operation behind it."""
 
+    method: Any
+    """What is called: the client's method, or a wrapper of it."""
     client: Any
     operation: OperationModel
     member: TokenMember | None
@@ -49,8 +51,8 @@ class CallTarget:
             ValueError: the operation only reads, or has no token.
         """
         operation = called_operation(name, method)
-        target = cls(method.__self__, operation, token_member(operation))
-        name = method.__name__
+        target = cls(method, client_called_by(method), operation, token_member(operation))
+        name = xform_name(operation.name)
         # Newer models mark what only reads; before that the name has to tell.
         if target.member is None and only_reads(operation):
             raise ValueError(f"{name} only reads: call it directly, it may be repeated at any time")
@@ -91,10 +93,9 @@ def called_operation(name: str, method: Any) -> OperationModel:
     """Return the operation that a method calls; `name` is what takes the method.
 
     Raises:
-        TypeError: not a method of a botocore client.
+        TypeError: not a method of a botocore client, nor a wrapper of one.
     """
-    # No `partial`, whose arguments would be lost.
-    operation = operation_of(method) if hasattr(method, "__self__") else None
+    operation = operation_called_by(method)
     if operation is None:
         kind = type(method).__name__
         raise TypeError(f"{name} takes a method of a client, as client.run_instances, not {kind}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from botocore.exceptions import ParamValidationError
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
@@ -18,12 +20,13 @@ from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, RetryTransient, TimedOut
 from ..engine.matching import Matching
 from ..engine.model import WaitDescription, WaiterDefinition
-from ..engine.redaction import may_show
+from ..engine.redaction import cut, may_show, printable, without_secrets
 from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts
+from ..service.parameters import wrong_parameters
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.drivers import drive, drive_async
 from ..wait.facts import Attempt, message_of
@@ -157,6 +160,7 @@ class CasesJudge:
             attempt = facts.attempt(reply.error, None, inconclusive=reply.ended is not None)
             if self._is_retried(reply.error):
                 attempt.facts = replace(attempt.facts, acceptor=len(self._cases))
+                attempt.is_retried = True
             return attempt
         value, index = reply.response
         observed = value if self._observed is None else self._observed(value)
@@ -173,6 +177,17 @@ def _state_of(value: Any) -> str:
     """Return a value in words that are safe to show."""
     size = f" of length {len(value)}" if isinstance(value, Sized) else ""
     return in_words(value) or f"a value of type {type(value).__name__}{size}"
+
+
+def _text_of(error: Exception) -> str:
+    """Return the class and the text of an exception, as far as they may be shown."""
+    text = ""
+    with contextlib.suppress(Exception):  # Its class may be the caller's.
+        text = str(error)[:2000]  # It may be megabytes.
+        if isinstance(error, ParamValidationError):
+            text = wrong_parameters(error)  # Without the values.
+    name, text = printable(type(error).__name__), cut(without_secrets(text).rstrip(". "))
+    return f"{name}: {text}" if text else name
 
 
 # --- the wait ------------------------------------------------------------------------------------
@@ -349,6 +364,8 @@ class Condition:
         self._ending = ending
         reason = reason_of(run, ending)
         reason = f"{reason} It was {self._place}." if self._place else reason
+        if run.retried is not None:
+            reason = f"{reason} The last exception that was retried: {_text_of(run.retried)}."
         return reason, f"Waiter {run.description.waiter} {reason}"
 
 

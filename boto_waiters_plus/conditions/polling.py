@@ -107,7 +107,7 @@ def _prepared(
     refuse_short_wait(given, max_wait)
     merged = given.merged_over(settings.defaults)
     description = WaitDescription.of(definition)
-    policy = policy_for(definition, merged, effective_max_wait("poll", max_wait))
+    policy = policy_for(definition, merged, effective_max_wait("poll", max_wait), given)
     observers = settings.observers
     if merged.delay_history:
         policy, observers = with_history(merged, policy, observers, description)

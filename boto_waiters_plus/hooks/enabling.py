@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.client import BaseClient
 
+from ..calls.clients import client_behind, layers_of
 from ..calls.private_names import botocore_session_of
-from ..common.wrong_arguments import wrong_type
+from ..common.wrong_arguments import WrongTypeError, wrong_type
 from ..service.clients import ATTRIBUTE, ClientHook, hook_of
 from ..settings import Observer, Settings, SettingsLevel
 from .hooked_client import extend, refuse_taken_names
@@ -34,7 +35,8 @@ def enable(
     """Give one session's future clients, or one existing client, what `install` gives all.
 
     Args:
-        target: a boto3, botocore or aiobotocore session, or a client.
+        target: a boto3, botocore or aiobotocore session, or a client; or a proxy of one, whose
+            `__wrapped__` it is.
         definitions, defaults, on_event: as for `install`; they win over what is set there.
 
     Returns:
@@ -46,13 +48,16 @@ def enable(
     """
     settings = settings_from(definitions, defaults, on_event)
     with INSTALLED.lock:
-        # By the type: a mock or a proxy is no client whose class could be changed.
-        if issubclass(type(target), BaseClient):
-            _enable_client(target, settings)
+        client = client_behind(target)
+        # By the type: a mock is no client whose class could be changed.
+        if issubclass(type(client), BaseClient):
+            _enable_client(client, settings)
             return target
-        session = botocore_session_of(target)
+        session = next(filter(None, map(botocore_session_of, layers_of(target))), None)
         if session is None:
-            raise wrong_type("target", target, "a boto3 or botocore session, or a client")
+            problem = wrong_type("target", target, "a boto3 or botocore session, or a client")
+            hint = ". A proxy is taken where its `__wrapped__` is the client"
+            raise WrongTypeError(*problem.parts, hint, value=target)
         hook = hook_session(session)
         hook.is_explicit = True
         hook.level.own = hook.level.own.extended(settings)

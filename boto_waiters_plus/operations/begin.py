@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from botocore import xform_name
+
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
 from ..calls.clients import is_async
@@ -142,9 +144,14 @@ class AwaitedOperation(BegunOperation):
     async def stop(self) -> Any:
         return await run_in_task(partial(stops.requested, self._answered, self._ended_as()))
 
+    def refuse_blocking(self, instead: str) -> None:
+        """Raise RuntimeError if a wait for the end in this thread would keep it from coming."""
+        if not self.done() and self._pool.is_here:
+            raise RuntimeError(f"{self.path} is driven by this event loop: {instead}")
+
     def _wait_for_end(self, timeout: float | None) -> None:
-        if not self.done() and self._pool.is_here and timeout != 0:
-            raise RuntimeError(f"{self.path} is driven by this event loop: await it")
+        if timeout != 0:
+            self.refuse_blocking("await it")
         super()._wait_for_end(timeout)
 
     def _call_back(self, function: Callable[[], object]) -> None:
@@ -198,13 +205,13 @@ class _Beginning:
         self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
         for name, value in stops.items():
             if value and self._effect.effect.stop is None:
-                problem = f": nothing stops what {method.__name__} begins"
+                problem = f": nothing stops what {xform_name(operation.name)} begins"
                 raise WrongValueError.of(name, value, problem)
         settings = waiters_of(self.client).settings
         self._options = self._effect.options_over(settings, given)
         definition = self._effect.bound_waiter.definition
         refuse_short_wait(given, max_wait)
-        policy_for(definition, self._options, prepared.max_wait)
+        policy_for(definition, self._options, prepared.max_wait, given)
         self._clock = current_time().clock()
         self._start = self._clock()
 
@@ -321,7 +328,8 @@ def begin(
     outcome is known, as by `idempotency.call_once`; one without is called once, as boto3 does.
 
     Args:
-        client_method: a method of a client, such as `ecs.update_service`.
+        client_method: a method of a client, such as `ecs.update_service`; or a wrapper of one, by
+            its `__wrapped__`, which is called in its place.
         max_wait: seconds (or a `timedelta`) for the call and the wait together.
         then_wait: the name of an effect, where an operation has several; or a waiter and a function
             that takes the response of the call and returns the parameters of the waiter. Such a

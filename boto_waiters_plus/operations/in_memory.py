@@ -191,7 +191,7 @@ def start(
         return in_store.start(client, waiter, max_wait=max_wait, **keywords)
     called_at = time.monotonic()
     wait = background_wait(client, waiter, max_wait, keywords)
-    refresh_what_asks(client, wait.max_wait or 0.0)
+    refresh_what_asks(wait.client, wait.max_wait or 0.0)
     return MEMORY.keep(MemoryOperation(wait, MEMORY.pool(), called_at=called_at))
 
 

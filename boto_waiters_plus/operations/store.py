@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
-from ..calls.clients import is_async
+from ..calls.clients import client_behind, is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait
@@ -71,7 +71,7 @@ def check_background(wait: Any) -> None:
 
 
 def _check(client: Any, max_wait: Any) -> None:
-    if is_async(type(client)):
+    if is_async(type(client_behind(client))):
         raise TypeError("client is an aiobotocore client: background waits need a blocking one")
     if max_wait is None:
         raise no_max_wait("a background wait")

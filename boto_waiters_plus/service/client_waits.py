@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.model import OperationModel
 
 from ..calls.client_call import async_call_for, call_for
+from ..calls.clients import client_behind
 from ..calls.errors import is_of_the_call
 from ..calls.private_names import marked_as_waiter
 from ..deadlines import effective_max_wait
@@ -202,9 +203,9 @@ def _prepared(
     refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
     seconds = effective_max_wait(waiter.method_name, max_wait)
-    policy = policy_for(waiter.definition, options, seconds)
+    policy = policy_for(waiter.definition, options, seconds, given)
     waiter.warn()
-    observers = settings.observers
+    client, observers = client_behind(client), settings.observers
     if options.delay_history:
         policy, observers = with_history(
             options, policy, observers, waiter.polling.description, client

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
+from ..calls.clients import client_behind
 from ..common.wrong_arguments import wrong_type
 from ..settings import PROCESS_LEVEL, HookedSession, Settings, SettingsLevel
 
@@ -99,6 +100,7 @@ def waiters_of(client: Any) -> ClientWaiters:
     Raises:
         TypeError: not a botocore client.
     """
+    client = client_behind(client)
     hook = hook_of(client)
     if hook is None:
         meta = getattr(client, "meta", None)

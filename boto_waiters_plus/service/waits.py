@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, overload
 
-from ..calls.clients import is_async
+from ..calls.clients import client_behind, is_async
 from ..common.arguments import unknown
 from ..common.wrong_arguments import WrongTypeError, wrong_type
 from ..engine.model import WaiterDefinition
@@ -53,7 +53,7 @@ def wait_until(
     """Run one wait on any client, hooked or not.
 
     Args:
-        client: a botocore client.
+        client: a botocore client, or a proxy whose `__wrapped__` it is.
         waiter: `"BucketExists"`, `"bucket_exists"`, or a definition; with `until_state`, an
             operation that only reads, such as `"DescribeTable"`.
         until_state: the state to wait for, or several, each of which is a success. The other states
@@ -73,7 +73,7 @@ def wait_until(
     """
     called_at = time.monotonic()
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    if is_async(type(client)):
+    if is_async(type(client_behind(client))):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
     return wait_on(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 from botocore.model import OperationModel
 
 from ..calls.client_call import call_for
-from ..calls.clients import is_async
+from ..calls.clients import client_called_by, is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
 from ..common.errors import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
@@ -153,7 +153,7 @@ class _Prepared:
         self.options = given.merged_over(settings.defaults)
         operation = call_of_waiter(waiter)
         method = client_method_of(operation)
-        self.client = client = _client_behind(operation if method is None else method)
+        self.client = client = client_called_by(operation if method is None else method)
         model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
         policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, client)
         parameters = copied(parameters)
@@ -199,7 +199,7 @@ def client_of(waiter: Any) -> Any:
     """Return the client that a waiter calls; None where it cannot be told."""
     operation = call_of_waiter(waiter)
     method = client_method_of(operation)
-    return _client_behind(operation if method is None else method)
+    return client_called_by(operation if method is None else method)
 
 
 def settings_of(waiter: Any, of_process: Settings | None) -> Settings | None:
@@ -213,11 +213,6 @@ def settings_of(waiter: Any, of_process: Settings | None) -> Settings | None:
     if hook is None:
         return of_process
     return hook.level.merged() if runs_here(waiter, hook) else None
-
-
-def _client_behind(operation: Callable[..., Any]) -> Any:
-    client = getattr(operation, "__self__", None)
-    return client if isinstance(client, botocore.client.BaseClient) else None
 
 
 def _judge_of(

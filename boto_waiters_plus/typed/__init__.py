@@ -63,15 +63,17 @@ def _enable_client(
     # Imported by the first call: a module of types alone costs nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
+    from ..calls.clients import client_behind  # noqa: PLC0415 - see above
     from ..calls.clients import is_async as is_async_class  # noqa: PLC0415 - see above
     from ..hooks.enabling import enable  # noqa: PLC0415 - see above
 
-    if not isinstance(client, BaseClient):
+    behind = client_behind(client)
+    if not isinstance(behind, BaseClient):
         raise TypeError(f"{argument} must be a client of {service}, not {type(client).__name__}")
-    found = client.meta.service_model.service_name
+    found = behind.meta.service_model.service_name
     if found != service:
         raise TypeError(f"{argument} must be a client of {service}, not of {found}")
-    if is_async_class(type(client)) != is_async:
+    if is_async_class(type(behind)) != is_async:
         kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
         raise TypeError(f"{argument} is {kind} client: use {other}")
     return enable(client, **settings)

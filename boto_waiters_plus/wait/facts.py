@@ -100,6 +100,8 @@ class Attempt:
     facts: Facts
     response: Any = None
     exception: Exception | None = None
+    is_retried: bool = False
+    """The caller has asked for another attempt after such an exception."""
     observed: Any = None
     """The value of the acceptor's path, or the state seen; None if the model calls it sensitive."""
     state: str | None = None
@@ -264,6 +266,8 @@ class RunFacts:
     """The last one that was no transient error."""
     last_transient_error: str = field(init=False, default="")
     """The last transient error in words; empty if this process has seen none."""
+    retried: Exception | None = field(init=False, default=None)
+    """The last exception after which the caller has asked for another attempt."""
     failing: tuple[FailedExpression, ...] | None = field(init=False, default=None)
     """The expressions that failed on every response; None: there was no response."""
     unanswered_since: float | None = field(init=False, default=None)

@@ -235,8 +235,10 @@ class WaitRun(RunFacts):
             self.unfinished = NONE_UNFINISHED
         if attempt.problems:
             self._tell_problems(attempt.problems)
+        if attempt.exception is not None:
+            self.retried = attempt.exception if attempt.is_retried else self.retried
         # Of most waits there are none.
-        if attempt.exception is None and self.failing != ():
+        elif self.failing != ():
             self.failing = failing_on_both(self.failing, attempt.problems)
         self._observers.tell(
             "attempt",
@@ -315,11 +317,12 @@ class WaitRun(RunFacts):
     def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
         if isinstance(ending, Succeeded) and self.refused is None:
+            self.retried = None  # Its traceback holds the frames of this wait.
             self._tell_end("success")
             return self._outcome(ending)
         raw = self._raw_error(ending)
         if raw is not None:
-            self.attempt = self.answer = None
+            self.attempt = self.answer = self.retried = None
             raise raw
         kind, error_class = _ENDS.get(type(ending), _ENDS[Failed])
         error = self._error(ending, error_class)
@@ -327,7 +330,7 @@ class WaitRun(RunFacts):
             error = self.refused.added_to(error, error_class, with_ids=self.show_parameters)
         self._tell_end(kind, error=type(error).__name__, message=str(error))
         # The attempt holds the exception, whose traceback holds the frames of this wait.
-        self.attempt = self.answer = None
+        self.attempt = self.answer = self.retried = None
         raise error from error.last_exception
 
     def interrupted(self, error: BaseException | None = None) -> None:
@@ -388,7 +391,10 @@ class WaitRun(RunFacts):
             self._find_reason(attempt)
         decided = ending.acceptor if isinstance(ending, Failed) else None
         self.unfinished = self._unfinished_ids(decided)
+        if isinstance(ending, Failed):
+            self.retried = None
         reason, message = self.wording(self, ending)
+        exception = self.attempt.exception if self.attempt else None
         error = error_class(
             self.description.waiter,
             reason,
@@ -401,7 +407,7 @@ class WaitRun(RunFacts):
             acceptor=None if decided is None else self.description.acceptors[decided],
             observed=attempt.observed if attempt else None,
             service_message=attempt.service_message if attempt else None,
-            last_exception=self.attempt.exception if self.attempt else None,
+            last_exception=exception or self.retried,
             by_id=attempt.by_id if attempt else None,
             failed_ids=self.unfinished.ids,
             transient_errors=self.transient_errors,

@@ -7,9 +7,10 @@ import threading
 import pytest
 from aio.clients import required
 from operations.test_begin import MAX_WAIT, StaleService, named
+from wrappers import PROXIES, WRAPPERS
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.operations import Store
+from boto_waiters_plus.operations import Store, start
 
 
 @pytest.fixture
@@ -192,5 +193,61 @@ def test_nothing_to_change_is_an_outcome(stale):
             assert (await operation).basis == operation.result().basis == "unchanged"
             assert await operation.stop() is None
             assert len(service.operations) == 1
+
+
+@pytest.mark.parametrize("progress", [False, True])
+@pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])
+def test_a_blocking_batch_in_its_loop_is_refused(stale, name, progress):
+    def run(waits):
+        progress_of = {"progress": lambda _: None} if progress else {}
+        function = getattr(bwp, name)
+        found = function(waits, max_wait=MAX_WAIT, **progress_of)
+        return list(found) if name == "as_completed" else found
+
+    async def main():
+        async with stale("glue: a job run") as service:
+            operation = await begin(service)
+            with pytest.raises(RuntimeError, match=rf"await {name}_async\(\.\.\.\)"):
+                run([operation])
+            # Nothing keeps the loop from its end in another thread.
+            in_thread = asyncio.to_thread(run, [operation])
+            (found, _) = await asyncio.gather(in_thread, operation)
+            assert found
+            assert run([operation])
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_wrappers_of_methods_are_awaited(stale, wrap):
+    async def main():
+        async with stale("glue: a job run") as service:
+            client, calls, polls = service.client, [], []
+            client.start_job_run = wrap(client.start_job_run, calls)
+            client.get_job_run = wrap(client.get_job_run, polls)
+            outcome = await (await begin(service))
+            assert (len(calls), len(polls)) == (1, outcome.attempts)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("make", PROXIES.values(), ids=PROXIES)
+def test_a_proxy_is_awaited_as_its_client(stale, make):
+    async def main():
+        async with stale("glue: a job run") as service:
+            await (await begin(service))
+            calls = []
+            proxy, waiter = make(service.client, calls), "job_run_succeeded"
+            parameters = {"JobName": "j", "RunId": "jr"}
+            assert bwp.enable(proxy) is proxy
+            await bwp.wait_until_async(proxy, waiter, max_wait=60, **parameters)
+            await bwp.wait_all_async([bwp.Wait(proxy, waiter, parameters, max_wait=60)])
+            assert len(calls) == 2
+            with pytest.raises(TypeError, match="wait_until_async"):
+                bwp.wait_until(proxy, waiter, max_wait=60, **parameters)
+            with pytest.raises(TypeError, match="background"):
+                start(proxy, waiter, max_wait=60, **parameters)
+            with pytest.raises(TypeError, match="wait_all_async"):
+                bwp.wait_all([bwp.Wait(proxy, waiter, parameters, max_wait=60)])
 
     asyncio.run(main())

@@ -114,6 +114,7 @@ def test_errors_of_a_callable_are_those_of_its_wait(all_of, from_second):
     assert retried.attempts == 4
     assert isinstance(timed_out, bwp.WaiterTimeoutError)
     assert isinstance(timed_out.__cause__, KeyError)
+    assert "The last exception that was retried: KeyError: 'x'." in str(timed_out)
 
 
 def test_options_of_conditions(all_of, from_second, virtual_time):

@@ -1,5 +1,6 @@
 """Answers that arrive in time and are parsed until after the deadline."""
 
+import asyncio
 import json
 
 import pytest
@@ -25,6 +26,17 @@ TASKS = {"tasks": [{"taskArn": each, "lastStatus": "RUNNING"} for each in "12"]}
 
 def error(code):
     return json.dumps({"__type": code}).encode()
+
+
+@pytest.fixture
+def slow_to_parse(clock, virtual_time):
+    """A handler in which the time of every call and of every wait passes."""
+
+    def pass_time(**_):
+        clock.advance()
+        virtual_time.advance(1000)
+
+    return pass_time
 
 
 def ending(form, client):
@@ -69,14 +81,10 @@ def test_answer_that_was_retried_is_none_of_the_call(clock):
 
 @pytest.mark.parametrize("wait", WAITS)
 @pytest.mark.parametrize("answer", [(200, TABLE), (400, error("TableInUseException"))])
-def test_time_of_parsing_is_not_of_the_wait(clock, virtual_time, wait, answer):
-    def parse(**_):
-        clock.advance()
-        virtual_time.advance(1000)
-
+def test_time_of_parsing_is_not_of_the_wait(slow_to_parse, wait, answer):
     client = make_client()
     respond(client, answer)
-    client.meta.events.register("before-parse.dynamodb", parse)
+    client.meta.events.register("before-parse.dynamodb", slow_to_parse)
     outcomes = []
     raised = raised_by(lambda: outcomes.append(wait(client, max_wait=60, max_attempts=1)))
     assert (raised or outcomes[0]).elapsed == pytest.approx(0, abs=0.001)
@@ -117,3 +125,56 @@ def test_common_answer_that_arrived_in_time_is_judged(clock):
     client.meta.events.register("before-parse.ecs", lambda **_: clock.advance())
     waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in "12"]
     assert [outcome.coalesced for outcome in bwp.wait_all(waits)] == [True, True]
+
+
+DENIED, MISSING = "AccessDeniedException", "ClusterNotFoundException"
+
+
+@pytest.mark.parametrize(
+    ("code", "ids", "kind"),
+    [
+        (DENIED, "12", bwp.WaiterFailedError),
+        (DENIED, "11", bwp.WaiterFailedError),
+        # Of two, nothing tells which one it is that is not found.
+        (MISSING, "12", bwp.WaiterTimeoutError),
+        (MISSING, "11", bwp.WaiterFailedError),
+    ],
+)
+@pytest.mark.parametrize("in_task", [False, True])
+def test_common_error_that_arrived_in_time_is_judged(slow_to_parse, in_task, code, ids, kind):
+    client = make_client("ecs")
+    sent = respond(client, (400, error(code)))
+    client.meta.events.register("before-parse.ecs", slow_to_parse)
+    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in ids]
+    errors = (
+        asyncio.run(bwp.wait_all_async(waits, on_failure="collect"))
+        if in_task
+        else bwp.wait_all(waits, on_failure="collect")
+    )
+    assert [type(each) for each in errors] == [kind, kind]
+    assert [ending_of(each.last_exception) for each in errors] == [code, code]
+    assert not [each for each in errors if code not in str(each) or "no answer" in str(each)]
+    assert len(sent) == 1
+
+
+def test_common_error_is_no_success_of_another(slow_to_parse):
+    gone = bwp.WaiterDefinition.from_states(
+        "Gone", "DescribeTasks", path="tasks[].lastStatus", success=[], success_on_error=[MISSING]
+    )
+    client = make_client("ecs")
+    respond(client, (400, error(MISSING)))
+    client.meta.events.register("before-parse.ecs", slow_to_parse)
+    waits = [bwp.Wait(client, gone, {"tasks": [each]}, max_wait=60) for each in "12"]
+    errors = bwp.wait_all(waits, on_failure="collect")
+    assert [type(each) for each in errors] == [bwp.WaiterTimeoutError] * 2
+
+
+def test_common_answer_without_an_item_is_judged(slow_to_parse):
+    client = make_client("ecs")
+    sent = respond(client, (200, json.dumps({"tasks": TASKS["tasks"][:1]}).encode()))
+    client.meta.events.register("before-parse.ecs", slow_to_parse)
+    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in "12"]
+    first, second = bwp.wait_all(waits, on_failure="collect")
+    assert first.attempts == second.attempts == len(sent) == 1
+    assert isinstance(second, bwp.WaiterTimeoutError)
+    assert "no answer" not in str(second)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, ParamValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,6 +158,61 @@ def test_a_cancelled_wait_raises_whatever_else(forms, values, virtual_time):
     with pytest.raises(bwp.WaiterCancelledError):
         forms.wait_for(values(0), max_wait=9, cancel_event=stop, on_timeout="last")
     assert virtual_time.now == pytest.approx(2, abs=0.06)
+
+
+BROKEN = [
+    (KeyError("x"), "KeyError: 'x'"),
+    (ValueError(), "ValueError."),
+    (ValueError("two\nlines\x1b[1m. "), r"ValueError: two\nlines\x1b[1m."),
+    (ValueError("https://u:p@host/?q=1 password=hunter2"), "https://host/ password=***"),
+    (ValueError("long " * 99), "..."),
+    (client_error("Busy", "try again"), "ClientError: An error occurred (Busy)"),
+    (
+        ParamValidationError(report="Invalid type for parameter Key, value: hunter2, type: x"),
+        "ParamValidationError: the type of Key is wrong",
+    ),
+]
+
+
+class NoTextError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("last", [[], [0]], ids=["at the end", "before"])
+@pytest.mark.parametrize("bound", ["max_wait", "max_attempts", "cancel_event"])
+def test_the_end_has_the_last_exception_retried(forms, values, virtual_time, form, last, bound):
+    cancel = threading.Event()
+    virtual_time.call_at(1, cancel.set)
+    options = {"max_wait": 3, bound: {"cancel_event": cancel}.get(bound, 3)}
+    call = values(KeyError("earlier"), KeyError("x"), *last)
+    with pytest.raises(bwp.WaiterError) as caught:
+        form(forms, call, retry_on=KeyError, **options)
+    assert "The last exception that was retried: KeyError: 'x'." in str(caught.value)
+    assert "earlier" not in str(caught.value)
+    assert caught.value.last_exception is caught.value.__cause__
+    assert pickle.loads(pickle.dumps(caught.value)).last_exception.args == ("x",)
+
+
+@pytest.mark.parametrize(("error", "text"), [*BROKEN, (NoTextError(), "NoTextError.")])
+def test_the_text_of_an_exception_is_safe(forms, values, error, text):
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        forms.wait_for(values(error, 0), max_wait=3, retry_on=Exception)
+    assert text in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+    assert caught.value.last_exception is error
+
+
+@pytest.mark.parametrize("end", ["failed", ValueError("raised")])
+def test_no_failure_has_an_earlier_exception(forms, values, end):
+    call = values(KeyError("earlier"), end)
+    with pytest.raises((bwp.WaiterFailedError, ValueError)) as caught:
+        forms.wait_for_case(call, [failure("failed")], max_wait=3, retry_on=KeyError)
+    assert "earlier" not in str(caught.value)
+    assert getattr(caught.value, "last_exception", None) is None
 
 
 def test_on_attempt_gets_every_attempt(forms, values):

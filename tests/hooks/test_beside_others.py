@@ -1,6 +1,8 @@
 """Clients that others have changed too: classes in their bases, mocks, objects of their own."""
 
+import asyncio
 import contextlib
+import json
 from unittest import mock
 
 import boto3
@@ -8,8 +10,10 @@ import botocore.session
 import pytest
 import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
+from wrappers import PROXIES, WRAPPERS
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.operations import start
 
 # --- classes that others put into the bases of a client's class -----------------------------------
 
@@ -221,11 +225,96 @@ def test_a_proxy_is_waited_on_as_the_client_behind_it(proxy, installed, answers,
         assert outcome.label == label
 
 
+def one(client, max_wait, **parameters):
+    return [bwp.Wait(client, "stream_exists", parameters, max_wait=max_wait)]
+
+
+WAITS = {
+    "method": lambda client, **o: bwp.enable(client).wait_until_stream_exists(**o),
+    "function": lambda client, **o: bwp.wait_until(client, "stream_exists", **o),
+    "task": lambda client, **o: asyncio.run(bwp.wait_until_async(client, "stream_exists", **o)),
+    "of many": lambda client, **o: bwp.wait_all(one(client, **o))[0],
+    "of many in a task": lambda client, **o: asyncio.run(bwp.wait_all_async(one(client, **o)))[0],
+    "background": lambda client, **o: start(client, "stream_exists", **o).result(60),
+    "waiter object": lambda client, **o: bwp.enable(client).get_waiter("stream_exists").wait(**o),
+}
+WAIT = {"StreamName": "s", "max_wait": 60}
+
+
+@pytest.fixture
+def kinesis(answers, creating, active, virtual_time):
+    client = boto3.client("kinesis")
+    answers(client, creating, active)
+    return client
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+def test_each_poll_calls_the_wrapper(wrap, wait, kinesis):
+    calls = []
+    kinesis.describe_stream = wrap(kinesis.describe_stream, calls)
+    assert (wait(kinesis, **WAIT).attempts, len(calls)) == (2, 2)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_a_waiter_object_finds_the_client_behind_a_wrapper(wrap, kinesis):
+    kinesis.describe_stream = wrap(kinesis.describe_stream, [])
+    bwp.enable(kinesis, defaults={"max_attempts": 1})
+    with pytest.raises(bwp.WaiterAttemptsError) as caught:
+        kinesis.get_waiter("stream_exists").wait(StreamName="s")
+    assert caught.value.label == "kinesis StreamName=s"
+
+
+def proxy_of_a_proxy(client, calls):
+    return PROXIES["object"](wrapt.ObjectProxy(client), calls)
+
+
+@pytest.mark.parametrize("make", PROXIES.values(), ids=PROXIES)
+@pytest.mark.parametrize("name", ["function", "task", "of many", "of many in a task", "background"])
+def test_each_poll_goes_through_the_proxy(make, name, kinesis):
+    bwp.enable(kinesis, defaults={"max_attempts": 2})
+    calls = []
+    assert WAITS[name](make(kinesis, calls), **WAIT).attempts == 2
+    assert len(calls) == 2
+
+
+def test_waits_by_a_proxy_share_no_call_with_others(answers, virtual_time):
+    ecs, calls = boto3.client("ecs"), []
+
+    def running():
+        asked = json.loads(made.requests[-1]["body"])["tasks"]
+        return {"tasks": [{"taskArn": each, "lastStatus": "RUNNING"} for each in asked]}
+
+    made = answers(ecs, running)
+    proxy = PROXIES["object"](ecs, calls)
+    of = [(proxy, "1"), (ecs, "2"), (proxy, "3")]
+    waits = [bwp.Wait(on, "tasks_running", {"tasks": [each]}, max_wait=60) for on, each in of]
+    assert [each.coalesced for each in bwp.wait_all(waits, threads=1)] == [True, False, True]
+    assert (calls, len(made.requests)) == (["describe_tasks"], 2)
+
+
+@pytest.mark.parametrize("make", [*PROXIES.values(), proxy_of_a_proxy])
+def test_enable_takes_a_proxy_of_a_client(make, kinesis):
+    proxy = make(kinesis, [])
+    assert bwp.enable(proxy, defaults={"max_attempts": 1}) is proxy
+    with pytest.raises(bwp.WaiterAttemptsError):
+        kinesis.wait_until_stream_exists(**WAIT)
+
+
+@pytest.mark.parametrize("session", [boto3.Session, botocore.session.Session])
+def test_enable_takes_a_proxy_of_a_session(session):
+    proxy = wrapt.ObjectProxy(session())
+    assert bwp.enable(proxy) is proxy
+    make = getattr(proxy, "client", None) or proxy.create_client
+    assert make("kinesis").wait_until_stream_exists
+
+
 STAND_INS = {
     "mock": lambda s3: mock.MagicMock(),
     "mock with a spec": lambda s3: mock.Mock(spec=s3),
     "autospec": mock.create_autospec,
-    "proxy": wrapt.ObjectProxy,
+    "proxy": Proxy,
+    "proxy of a mock": lambda _: wrapt.ObjectProxy(mock.MagicMock()),
     "mock of a session": lambda _: mock.create_autospec(botocore.session.Session, instance=True),
     "mock of boto3's session": lambda _: mock.create_autospec(boto3.Session, instance=True),
 }
@@ -235,7 +324,7 @@ STAND_INS = {
 def test_stand_ins_are_refused_and_left_alone(make, s3):
     target = make(s3)
     before = type(target).__mro__
-    with pytest.raises(TypeError, match="target"):
+    with pytest.raises(TypeError, match=r"target .*__wrapped__"):
         bwp.enable(target)
     if isinstance(target, mock.NonCallableMock):
         with pytest.raises(TypeError, match="client"):

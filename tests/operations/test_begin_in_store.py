@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
 from stored_waits import IN_MEMORY, ON_FILE, SHARED, work
 from test_begin import MAX_WAIT, StaleService, http, named
+from wrappers import WRAPPERS
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -85,6 +86,18 @@ def test_a_worker_goes_on_once_the_call_is_answered(store, service, name):
     assert answer == made.row["answer"]
     assert elsewhere.call.token == operation.call.token
     assert made.operations.count(made.operations[0]) == 1
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_the_wrapper_is_called_by_its_process_alone(store, service, wrap):
+    made, calls = service(JOB), []
+    made.client.start_job_run = wrap(made.client.start_job_run, calls)
+    operation = begin(store, made)
+    assert len(calls) == 1
+    assert made.operations == ["StartJobRun"]
+    assert work(store, made.client) == 1
+    assert operation.result(10).basis == "identity"
+    assert len(calls) == 1
 
 
 def test_a_failure_has_the_call(store, service):

@@ -464,7 +464,7 @@ def test_credentials_in_an_endpoint_url_are_not_shown(answers, kind):
     [
         (OSError(5, "Input/output error"), "OSError: Input/output error"),
         (json.JSONDecodeError("Expecting value", "<secret", 0), "JSONDecodeError: Expecting value"),
-        (KeyError("secret"), r"KeyError \("),
+        (KeyError("password=secret"), r"KeyError \("),
     ],
 )
 def test_a_condition_tells_what_is_behind_an_error(virtual_time, error, words):

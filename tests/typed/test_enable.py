@@ -7,6 +7,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+import wrapt
 from botocore import xform_name
 from botocore.loaders import Loader
 
@@ -59,6 +60,15 @@ def test_modules_can_be_imported_from_the_package():
     assert wait_for_function.__annotations__
     with pytest.raises(AttributeError, match="s4"):
         typed.s4  # noqa: B018 - what is tested
+
+
+def test_a_proxy_is_enabled_as_the_client_behind_it():
+    client = boto3.client("s3")
+    proxy = wrapt.ObjectProxy(client)
+    assert typed.s3.enable(proxy) is proxy
+    assert client.wait_until_bucket_exists
+    with pytest.raises(TypeError, match="client of sqs"):
+        typed.sqs.enable(proxy)
 
 
 @pytest.mark.parametrize(
