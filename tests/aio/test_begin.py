@@ -194,6 +194,8 @@ def test_nothing_to_change_is_an_outcome(stale):
             assert await operation.stop() is None
             assert len(service.operations) == 1
 
+    asyncio.run(main())
+
 
 @pytest.mark.parametrize("progress", [False, True])
 @pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])

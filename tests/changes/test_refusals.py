@@ -288,3 +288,14 @@ def test_a_busy_call_is_refused_after_busy_wait(call_once, ec2, answers, error_a
         call_once(ec2.run_instances, max_wait=600, busy_wait=60, **image)
     assert 60 <= caught.value.elapsed < 120
     assert caught.value.attempts == len(busy.operations)
+
+
+def test_no_busy_call_is_repeated_after_an_open_attempt(ec2, answers, error_answer, call_once):
+    broken = error_answer("InternalError", "", 500)
+    busy = error_answer("IncorrectState", "i-1 is in progress")
+    options = {"max_wait": 600, "busy_wait": 300}
+    service = answers(ec2, broken, busy, {"Reservations": []})
+    with pytest.raises(idempotency.CallRefusedError) as caught:
+        call_once(ec2.stop_instances, allow_repeat=True, InstanceIds=["i-1"], **options)
+    assert caught.value.outcome_unknown
+    assert service.operations == ["StopInstances"] * 2
