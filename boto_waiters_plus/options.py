@@ -99,7 +99,8 @@ class WaitOptions:
             of one request) are retried if they remain after the SDK's own retries. `"answered"`
             (the default): all, except that a connection that cannot be made ends the wait unless
             the service has answered before. True: all. False: none; an error that no acceptor
-            matches ends the wait. A certificate that is not trusted ends every wait.
+            matches ends the wait. A certificate that is not trusted ends every wait, but is left to
+            other workers of a store.
         wake_signal: a `Signal`, an `SqsSignal` or an event (which is cleared) that ends a delay
             early.
         cancel_event: an event that ends the wait with `WaiterCancelledError`.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from botocore.model import OperationModel
 
-from ..common.arguments import flag, seconds_or_zero, with_methods
+from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
 from ..common.wrong_arguments import WrongTypeError
 from ..deadlines import effective_max_wait
 from ..definitions.state_words import ENDINGS, FAILED_WORDS, state_words
@@ -160,6 +160,9 @@ class PreparedCall:
             choice = None if options.then_wait is True else options.then_wait
             self.effect = chosen_effect(target.client, target.operation, choice, self.parameters)
         self.max_wait = effective_max_wait(options.name, options.max_wait)
+        given = options.max_wait
+        self.asked_wait = None if given is None else time_bound("max_wait", given)
+        """`max_wait` as it was given, whatever a deadline leaves of it."""
         self._token_left = math.inf
         if target.member is not None and target.member.lifetime is not None:
             age = 0.0 if kept is None else kept.age

@@ -60,7 +60,7 @@ _ONE_POLL_OPTIONS: Final[Mapping[str, Any]] = {
 }
 _ONE_POLL: Final = WaitOptions(**_ONE_POLL_OPTIONS)
 
-StopState = Literal["made", "refused", "owed", "not made"]
+StopState = Literal["made", "refused", "owed", "not made", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,10 @@ class Stop:
     operation: str
     state: StopState
     """`"made"`; `"refused"`, by the service or for want of an answer; `"owed"`, which a worker of
-    the store may still make; `"not made"`."""
+    the store may still make; `"not made"`; `"unreadable"`, where the store was opened without the
+    key: whether one was asked for is not known either."""
     reason: str | None = None
-    """Why it was refused or not made."""
+    """Why it was refused, not made or is unreadable."""
 
     @property
     def text(self) -> str:
@@ -82,6 +83,7 @@ class Stop:
             "refused": f"it could not be stopped: {self.reason}; it may still run",
             "owed": f"{self.operation} is left to a worker of the store",
             "not made": f"{self.operation} was not called: {self.reason}",
+            "unreadable": "whether it was stopped cannot be read",
         }[self.state]
 
     def to_json(self) -> dict[str, Any]:

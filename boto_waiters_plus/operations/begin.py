@@ -37,6 +37,7 @@ from .begun_rows import (
     CallerLease,
     begun_call,
     owing,
+    refuse_unkept,
     stop_stored,
     wait_after,
     with_stop_kept,
@@ -262,6 +263,8 @@ class _Beginning:
         if is_async(type(client)):
             raise TypeError("in_store takes no client of aiobotocore: workers need a blocking one")
         refuse_wrong_parameters(client, operation, prepared.parameters)
+        if options.get("request_id") is not None:
+            refuse_unkept(operation, self._asked)
         begun = begun_call(prepared, self._effect, self._asked, self.stops)
         label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
         wait = self._unanswered_wait(str(label))
@@ -362,8 +365,8 @@ def begin(
     Raises:
         ClientError: the service refused the call: boto3's own error.
         CallTimeoutError, CallCancelledError: no answer came in time; see `outcome_unknown`.
-        ValueError: nothing is known of the effect, there is nothing to wait for, or an option is
-            out of range; before the call.
+        ValueError: nothing is known of the effect, there is nothing to wait for, an option is out
+            of range, or a sensitive parameter goes with `request_id`; before the call.
         TypeError: an argument is of the wrong kind; before the call.
         OperationError, StoreError: the store refuses the call, as `Store.start`.
     """

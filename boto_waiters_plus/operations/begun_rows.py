@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from botocore.model import OperationModel
+from botocore.model import ListShape, OperationModel, Shape, StructureShape
 
 from ..batch.wait import Wait
 from ..changes.answers import NOT_KEPT
@@ -24,11 +24,12 @@ from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, rest
 from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.target import restored_response
 from ..common.process import start_thread
+from ..common.wrong_arguments import Keyword, WrongValueError
 from ..definitions.changes import StopCall
 from ..options import WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from .backend import Backend, Row
-from .operation import OperationError, StoreError, unreadable
+from .operation import OperationError, StoreError, UnableError, unreadable
 from .sealing import Seal
 
 CALL: Final = "$call"
@@ -36,6 +37,12 @@ CALL: Final = "$call"
 
 DEBT_TIME: Final = 600.0
 """Seconds in which a row that has ended leaves its stop to a worker."""
+
+ASKED: Final = (
+    *("operation", "effect", "asked", "asked_wait"),
+    *("stop_on_timeout", "stop_on_cancel", "propagation_wait", "busy_wait", "no_change_ok"),
+)
+"""The members of a call that have to be the same where a `request_id` is used again."""
 
 CALLER_LEASE: Final = 30.0
 """Seconds without a sign of the process that makes a call, after which it is taken for dead."""
@@ -66,6 +73,7 @@ def begun_call(
         # A function of the caller that tells what to poll cannot be kept.
         "is_repeatable": token is not None and effect.function is None,
         "asked": kept_parameters(prepared.target.operation, asked),
+        "asked_wait": prepared.asked_wait,
         "stop_on_timeout": stops.timeout,
         "stop_on_cancel": stops.cancel,
         "effect": asdict(effect.effect),
@@ -78,6 +86,26 @@ def kept_parameters(operation: OperationModel, parameters: Mapping[str, Any]) ->
     """Return parameters of a call as JSON, without sensitive ones."""
     shape = operation.input_shape
     return as_json(shape, without_sensitive(shape, parameters, is_answer=False))
+
+
+def refuse_unkept(operation: OperationModel, asked: Mapping[str, Any]) -> None:
+    """Raise ValueError for a parameter that is not kept, and so cannot be compared."""
+    given, kept = as_json(None, asked), kept_parameters(operation, asked)
+    if given != kept:
+        name = _unkept(operation.input_shape, given, kept).lstrip(".")
+        problem = f"{name} is sensitive, and not kept: with another value the same "
+        raise WrongValueError(problem, Keyword("request_id"), " would be taken for a repetition")
+
+
+def _unkept(shape: Shape | None, given: Any, kept: Any, name: str = "") -> str:
+    """Return the name of the first parameter that is not kept; the keys of a map may be secrets."""
+    if isinstance(kept, dict) and isinstance(shape, StructureShape):
+        members = [(shape.members.get(k), v, kept.get(k), f"{name}.{k}") for k, v in given.items()]
+    elif kept and isinstance(shape, ListShape):
+        members = [(shape.member, *pair, name) for pair in zip(given, kept, strict=True)]
+    else:
+        return name
+    return next((_unkept(*each) for each in members if each[1] != each[2]), name)
 
 
 def keep_answer(
@@ -110,12 +138,17 @@ def wait_after(
 
 
 def begun_of(row: Row, seal: Seal) -> dict[str, Any] | None:
-    """Return the call of a row; None: it has none, or what it has cannot be read here."""
-    with contextlib.suppress(OperationError):
-        body = seal.opened(row["parameters"], "parameters")
-        begun = body.get(CALL) if isinstance(body, dict) else None
-        return begun if _is_call(begun) else None
-    return None
+    """Return the call of a row; None: it has none.
+
+    Raises:
+        UnableError: the row cannot be decrypted here, so that whether it has one is not known.
+        OperationError: it is damaged.
+    """
+    body = seal.opened(row["parameters"], "parameters")
+    begun: dict[str, Any] | None = body.get(CALL) if isinstance(body, dict) else None
+    if begun is not None and not _is_call(begun):
+        raise unreadable("its call cannot be read")
+    return begun
 
 
 def _is_call(begun: Any) -> bool:
@@ -186,19 +219,32 @@ def owing(row: Row, begun: Mapping[str, Any], seal: Seal, *, is_driven: bool) ->
 
 
 def with_stop_kept(row: Row, stop: Stop, seal: Seal) -> dict[str, Any]:
-    """Return the columns of a row that keep what became of a stop."""
-    body = seal.opened(row["parameters"], "parameters")
-    body[CALL]["stop"] = stop.to_json()
-    owes = DEBT_TIME if stop.state == "owed" else None
-    return {"parameters": seal.closed(body), "owes": owes, "lease": None}
+    """Return the columns of a row that keep what became of a stop, as far as it can be read."""
+    kept = {"owes": DEBT_TIME if stop.state == "owed" else None, "lease": None}
+    with contextlib.suppress(UnableError):
+        body = seal.opened(row["parameters"], "parameters")
+        body[CALL]["stop"] = stop.to_json()
+        return {"parameters": seal.closed(body), **kept}
+    return kept
 
 
-def stop_of(row: Row, begun: Mapping[str, Any] | None) -> Stop | None:
+def stop_of(row: Row, seal: Seal) -> Stop | None:
     """Return what became of the stop of what a row has begun; None: none was asked for."""
-    if not begun or not isinstance(begun["stop"], dict):
+    try:
+        begun = begun_of(row, seal)
+    except UnableError as error:
+        return Stop("", "unreadable", error.args[1])
+    except OperationError:
         return None
-    stop = Stop(**begun["stop"])
-    if stop.state == "owed" and row["owes"] is None:
+    if begun is None or begun["trait"]["stop"] is None:
+        return None
+    stop = begun["stop"] and Stop(**begun["stop"])
+    option = "stop_on_cancel" if row["state"] == "cancelled" else "stop_on_timeout"
+    is_left = row["owes"] is not None or option == "stop_on_cancel"
+    if not stop and is_left and begun["answer"] and begun[option]:
+        # It was left by a process that could not read or write this.
+        stop = Stop(begun["trait"]["stop"]["operation"], "owed")
+    if stop and stop.state == "owed" and row["owes"] is None:
         reason = f"no worker did so in {DEBT_TIME / 60:g} minutes"
         return Stop(stop.operation, "not made", reason)
     return stop

@@ -12,7 +12,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..changes.stops import STOP_TIME
+from ..changes.stops import STOP_TIME, Stop
 from ..common.errors import warn
 from ..outcome import WaiterOutcome
 
@@ -280,6 +280,9 @@ class OperationError(Exception):
         code: one of `CODES`.
         path: the path of the background wait that is in the way; None if there is none.
     """
+
+    stop: Stop | None = None
+    """As `WaiterError.stop`."""
 
     def __init__(self, code: str, detail: str, path: str | None = None) -> None:
         super().__init__(code, detail)

@@ -25,7 +25,7 @@ from ..exceptions import (
 from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, WaiterOutcome
 from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
-from .begun_rows import begun_of, stop_of
+from .begun_rows import stop_of
 from .operation import CANCELLED_DETAIL, OperationError, path_of, problem, unreadable
 from .sealing import Seal
 
@@ -107,7 +107,7 @@ def row_json(row: Row, seal: Seal) -> dict[str, Any]:
     with contextlib.suppress(OperationError):
         last_error = _body(row, "last_error", seal)
     response, error = _bodies(row, seal)
-    stop = None if error is None else stop_of(row, begun_of(row, seal))
+    stop = None if error is None else stop_of(row, seal)
     error = error if error is None or stop is None else with_stop(error, stop)
     opened = {"last_error": last_error, "response": response, "error": error}
     return operation_json({**row, **_readable(row), **opened})

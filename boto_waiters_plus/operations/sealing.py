@@ -49,8 +49,8 @@ class Seal:
                 problem = f"its {what} cannot be read: this store was opened without decrypt="
                 raise UnableError("unreadable", problem)
             try:
-                text = self.decrypt(base64.b64decode(text[len(MARK) :])).decode()
-            # Whatever the caller's function raises for a wrong key.
+                return loaded(self.decrypt(base64.b64decode(text[len(MARK) :])).decode(), what)
+            # Whatever the caller's function raises for a wrong key, or makes of the text.
             except Exception as error:
                 problem = f"its {what} cannot be decrypted: {type(error).__name__}"
                 raise UnableError("unreadable", problem) from None

@@ -39,7 +39,7 @@ from .operation_pages import (
 )
 from .representation import row_json
 from .sealing import Cipher, Seal
-from .stored_operation import OpenStore, StoredOperation
+from .stored_operation import OpenStore, StoredOperation, checked_id
 from .stored_wait import MakeClient, NewRows, reopened
 from .wait_ends import end_overdue
 from .worker import Worker, WorkOptions
@@ -284,7 +284,9 @@ class Store(OpenStore):
         time_left = None if max_wait is None else seconds("max_wait", max_wait)
         attempts = None if max_attempts is None else count("max_attempts", max_attempts)
         row = self.row(path)
-        begun = begun_of(row, self.seal)
+        begun = None
+        with contextlib.suppress(OperationError):
+            begun = begun_of(row, self.seal)
         if begun is not None and not (begun["answer"] or begun["is_repeatable"]):
             raise ValueError(f"{path}: {begun['operation']} got no answer, and cannot be repeated")
         if begun is not None and begun["answer"] and not tells_what_to_poll(row, self.seal):
@@ -328,8 +330,8 @@ class Store(OpenStore):
         lease ends.
 
         What a worker cannot do (it has no credentials or no such profile, or its botocore lacks
-        the operation), it leaves to others; a wait that no worker can drive ends with that error
-        at its deadline.
+        the operation or a parameter), it leaves to others; a wait that no worker can drive ends
+        with that error at its deadline.
 
         Args:
             until_idle: return as soon as no wait is open that this worker may and can drive;
@@ -392,12 +394,12 @@ class Store(OpenStore):
         The answer is what the rest of the call needs of it.
         """
         values = {"phase": phase, "answer": self.seal.closed(answer)}
-        return self.backend.write_call(path.removeprefix(CALL_PATH), values)
+        return self.backend.write_call(checked_id(path, CALL_PATH), values)
 
     def finish_call(self, path: str, result: Mapping[str, Any], /) -> None:
         """Keep how a call ended, unless it has ended already."""
         values = {"ended": 0.0, "phase": PHASES[-1], "result": self.seal.closed(result)}
-        self.backend.write_call(path.removeprefix(CALL_PATH), values)
+        self.backend.write_call(checked_id(path, CALL_PATH), values)
 
     def get_call(self, path: str, /) -> dict[str, Any]:
         """Return a call as JSON.
@@ -410,7 +412,7 @@ class Store(OpenStore):
             LookupError: there is no such call.
             OperationError: it cannot be read.
         """
-        rows = self.backend.calls(path.removeprefix(CALL_PATH))
+        rows = self.backend.calls(checked_id(path, CALL_PATH))
         if not rows:
             raise LookupError(f"there is no call {path}")
         return self._call_json(rows[0])

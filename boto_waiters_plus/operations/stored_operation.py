@@ -24,7 +24,7 @@ from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of, owing, stop_of, stop_stored, stored_answer
+from .begun_rows import answered_call, begun_of, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .operation import (
@@ -41,11 +41,9 @@ from .operation import (
 )
 from .representation import cancelled_json, result_of, row_json
 from .sealing import Seal, json_text
-from .wait_ends import end_overdue, is_overdue
+from .wait_ends import end_overdue, is_overdue, owed_at_end
 
 logger = logging.getLogger("boto_waiters_plus")
-
-_PATH: Final = re.compile(rf"{COLLECTION}/([0-9a-f]{{32}})")
 
 WATCH_INTERVAL: Final = 0.5
 """Seconds between two checks of the store for operations that ended."""
@@ -63,6 +61,18 @@ CLOSE_GRACE: Final = 10.0
 """Seconds that a check of the store may still take when the store is closed."""
 
 
+def checked_id(path: str, prefix: str = f"{COLLECTION}/") -> str:
+    """Return the id in a path, of which a database may refuse any other text.
+
+    Raises:
+        LookupError: nothing has such a path.
+    """
+    found = re.fullmatch(rf"{prefix}([0-9a-f]{{32}})", path)
+    if found is None:
+        raise LookupError(f"there is no {path!r}: expected {prefix} and 32 hex digits")
+    return found[1]
+
+
 class OpenStore(ABC):
     """What operations and workers need of their store."""
 
@@ -76,9 +86,7 @@ class OpenStore(ABC):
 
     def row(self, path: str) -> Row:
         """Return the row of a background wait; raise LookupError if there is none."""
-        if not _PATH.fullmatch(path):
-            raise LookupError(f"there is no {path!r}: expected {COLLECTION}/ and 32 hex digits")
-        rows = self.current(self.backend.get([id_of(path)]))
+        rows = self.current(self.backend.get([checked_id(path)]))
         if not rows:
             raise LookupError(f"there is no {path} in {self!r}, or it has expired")
         return rows[0]
@@ -92,18 +100,14 @@ class OpenStore(ABC):
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel a background wait; return False if it is not open."""
-        error = json_text(cancelled_json(None))
-        end = {"id": id_of(path), "state": "cancelled", "error": error, "ended": 0.0}
-        end |= {"lease": None, "next_attempt": None}
-        for row in self.backend.get([id_of(path)]):
-            begun = begun_of(row, self.seal)
-            if begun is not None and begun["stop_on_cancel"]:
-                is_driven = row["lease"] in self.backend.leases()
-                # The caller's `encrypt` may fail: the wait ends all the same.
-                with contextlib.suppress(Exception):
-                    end |= owing(row, begun, self.seal, is_driven=is_driven)
+        end: dict[str, Any] = {"id": checked_id(path), "state": "cancelled", "ended": 0.0}
+        end |= {"error": json_text(cancelled_json(None)), "lease": None, "next_attempt": None}
+        for row in self.backend.get([end["id"]]):
+            is_driven = row["lease"] is not None and row["lease"] in self.backend.leases()
+            end |= owed_at_end(row, "stop_on_cancel", self.seal, is_driven=is_driven)
+            if is_driven and end.get("owes"):
                 # Its worker stops what was begun.
-                end["lease"] = row["lease"] if is_driven else None
+                end["lease"] = row["lease"]
         is_cancelled = self.backend.write(None, [end]) == 1
         self.watcher.check()
         return is_cancelled
@@ -133,6 +137,9 @@ class StoredOperation(Operation):
         """The call of `begin`; None before its answer, and for any other wait.
 
         Its response has all members in the process that made it; elsewhere no sensitive ones.
+
+        Raises:
+            OperationError: it cannot be read (here): `unreadable`.
         """
         if self.made_call is None and (begun := self._begun()) and begun["answer"]:
             return answered_call(begun)
@@ -140,7 +147,11 @@ class StoredOperation(Operation):
 
     @property
     def effect(self) -> Effect | None:
-        """What is waited for after the call of `begin`; None for any other wait."""
+        """What is waited for after the call of `begin`; None for any other wait.
+
+        Raises:
+            OperationError: as `call`.
+        """
         begun = self._begun()
         try:
             return None if begun is None else Effect(**begun["effect"])
@@ -155,6 +166,7 @@ class StoredOperation(Operation):
 
         Raises:
             NotImplementedError: nothing is known that stops it, or the call has no answer yet.
+            OperationError: as `call`.
             ClientError, WaiterError: as `stop` of an operation without a store.
         """
         row, begun = self._latest_row(), self._begun()
@@ -166,16 +178,16 @@ class StoredOperation(Operation):
 
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells
-        with contextlib.suppress(StoreError, LookupError):
+        with contextlib.suppress(StoreError, LookupError, OperationError):
             return bool((self._begun() or {}).get("stop_on_cancel"))
         return False
 
     def _wait_for_end(self, timeout: float | None) -> None:
         super()._wait_for_end(timeout)
-        error = self._ended_as()
-        if isinstance(error, WaiterError) and error.stop and error.stop.state == "owed":
+        error: Any = self._ended_as()
+        if getattr(error, "stop", None) and error.stop.state == "owed":
             with contextlib.suppress(StoreError, LookupError):
-                error.stop = stop_of(self._latest_row(), self._begun()) or error.stop
+                error.stop = stop_of(self._latest_row(), self._store.seal) or error.stop
 
     def _begun(self) -> dict[str, Any] | None:
         return begun_of(self._latest_row(), self._store.seal)
@@ -208,13 +220,16 @@ class StoredOperation(Operation):
             problem = f"{self.path} is no longer in the store"
             self.end(OperationError("not_found", problem))
         else:
-            result, begun = result_of(row, self._store.seal), begun_of(row, self._store.seal)
-            if begun and begun["answer"] and isinstance(result, WaiterError):
-                # Of a damaged row only the error is told.
-                with contextlib.suppress(OperationError):
+            result, stop = result_of(row, self._store.seal), stop_of(row, self._store.seal)
+            # Of a damaged row only the error is told.
+            with contextlib.suppress(OperationError):
+                begun = begun_of(row, self._store.seal)
+                if begun and begun["answer"] and isinstance(result, WaiterError):
                     result.call = self.made_call or answered_call(begun)
-                if (stop := stop_of(row, begun)) is not None:
-                    result = told(result, stop)
+            if isinstance(result, OperationError):
+                result.stop = stop
+            elif isinstance(result, WaiterError) and stop is not None:
+                result = told(result, stop)
             self.end(result)
 
     def _cancel_wait(self) -> bool:
@@ -374,7 +389,9 @@ class EndWatcher:
 
     def _is_stopped_here(self, row: Row, operation: StoredOperation, now: float) -> bool:
         """Whether this process has made the call of a row, and stops what it has begun."""
-        begun = begun_of(row, self._seal)
+        begun = None
+        with contextlib.suppress(OperationError):
+            begun = begun_of(row, self._seal)
         asks = begun is not None and begun["answer"] and begun["stop_on_timeout"]
         if begun is None or not asks or operation.client is None or not is_overdue(row, now):
             return False

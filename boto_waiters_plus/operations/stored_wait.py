@@ -16,7 +16,10 @@ from dataclasses import astuple, dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from typing import Any, Final
 
+import botocore.exceptions
+from botocore.discovery import EndpointDiscoveryRefreshFailed
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.model import OperationNotFoundError
 
 from ..batch.wait import Wait
 from ..changes.call import resumed_call, run_blocking
@@ -34,11 +37,13 @@ from ..exceptions import WaiterDefinitionError, WaiterError
 from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
+from ..service.errors import is_transient_error
 from ..service.json_parameters import as_json, from_json
-from ..service.parameters import refuse_wrong_parameters
+from ..service.parameters import refuse_wrong_parameters, wrong_parameters
 from ..service.waits import find_waiter
 from .backend import ENDED, FREE, OPEN, REQUEST_KEY, Backend, Row
 from .begun_rows import (
+    ASKED,
     CALL,
     CALLER_LEASE,
     keep_answer,
@@ -69,6 +74,13 @@ _POLICY: Final = tuple(each.name for each in fields(Policy) if each.name not in 
 _OPTIONS: Final = ("call_in_thread", "show_parameters")
 """The options that are not part of the policy; the rest are functions and events of a process."""
 
+_NAMES: Final = ("Waiter", "Checksum", "FlexibleChecksum", "IncompleteRead", "StubResponse")
+_OTHERS: Final = (
+    *(getattr(botocore.exceptions, f"{name}Error") for name in _NAMES),
+    EndpointDiscoveryRefreshFailed,
+)
+"""Errors of botocore about an answer, and those of its test doubles."""
+
 _NUMBERS: Final = ("deadline", "created", "machine_at", "attempts", "elapsed")
 _TEXTS: Final = ("definition", "parameters", "policy", "machine", "label", "waiter")
 _READ: Final = {**dict.fromkeys(_NUMBERS, (int, float)), **dict.fromkeys(_TEXTS, (str,))}
@@ -81,7 +93,7 @@ _EMPTY: Final = (
 """Columns that are null in the row of a new wait."""
 
 
-_ANSWERED: Final = (*FREE, "label", "policy", "machine", "machine_at", "parameters")
+_ANSWERED: Final = (*FREE, "label", "machine", "machine_at", "parameters")
 """The columns that change when the call of a row is answered."""
 
 
@@ -149,9 +161,13 @@ class NewRows:
         check_text("exclusive_key", exclusive_key)
         check_text("request_id", request_id)
         if request_id is not None:
-            content = {name: value for name, value in row.items() if name != "id"}
-            asked = begun and [begun[name] for name in ("operation", "effect", "asked")]
-            request = _digest(request_id) + _digest(json_text([content, asked or parameters]))
+            # What was asked for: a deadline may have left another `max_wait`.
+            policy = policy_json(replace(wait.policy, max_wait=None), wait.merged_options)
+            content = {**row, "policy": policy, **dict.fromkeys(("id", "label", "machine"))}
+            asked = [parameters, wait.max_wait] if begun is None else [begun[n] for n in ASKED]
+            # As numbers are compared.
+            asked = [float(each) if type(each) is int else each for each in asked]
+            request = _digest(request_id) + _digest(json_text([content, asked]))
         row |= dict.fromkeys(_EMPTY) | {"attempts": 0, "elapsed": 0.0}
         row |= {"created": 0.0, "machine_at": 0.0, "deadline": wait.max_wait, "request": request}
         row |= {"kind": kind_of(row)}
@@ -201,6 +217,8 @@ class RowCall:
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
             new = NewRows(self.seal, None, None, begun).add(after)
             change = {"id": self.row["id"], **{name: new[name] for name in _ANSWERED}}
+            # With the options that only the row has.
+            change["policy"] = json_text({**loaded(self.row["policy"], "policy"), "max_wait": left})
             if not self.backend.write(self.lease, [change]) and begun["stop_on_cancel"]:
                 self._stop_cancelled(new)
         except Exception as error:
@@ -378,6 +396,8 @@ class WaitMaker:
             raise
         except WaiterDefinitionError as error:
             raise UnableError("unsupported", str(error)) from error
+        except OperationNotFoundError as error:
+            raise UnableError("unsupported", f"botocore lacks the operation {error}") from error
         except (TypeError, ValueError, AttributeError, WaiterError) as error:
             raise unreadable(str(error)) from error
         # A damaged row may make any function fail; only the wait of that row ends.
@@ -402,11 +422,21 @@ class WaitMaker:
 
 
 def unable(error: BaseException) -> UnableError | None:
-    """Return the error of a worker that could not make a call; None: others could not either."""
-    cause = getattr(error, "last_exception", None) or error
-    if not isinstance(cause, CREDENTIAL_ERRORS):
+    """Return the error of a worker that could not make a call; None: others could not either.
+
+    What is stored was checked where it was stored. So botocore refuses it by the version, the
+    settings or the certificates that it has here.
+    """
+    cause: Any = getattr(error, "last_exception", None) or error
+    if isinstance(cause, CREDENTIAL_ERRORS):
+        return UnableError("credentials", f"the worker has no credentials: {type(cause).__name__}")
+    is_of_here = isinstance(cause, BotoCoreError) and not isinstance(cause, _OTHERS)
+    if not is_of_here or is_transient_error(cause):
         return None
-    return UnableError("credentials", f"the worker has no credentials: {type(cause).__name__}")
+    # Its text may quote parameters.
+    parts = ("the worker cannot make the call", type(cause).__name__, wrong_parameters(cause))
+    code = error_code(cause).replace("internal", "unsupported")
+    return UnableError(code, ": ".join(filter(None, parts)))
 
 
 def definition_from_json(text: str) -> WaiterDefinition:

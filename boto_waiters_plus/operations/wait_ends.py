@@ -22,7 +22,7 @@ from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..wait.observers import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
-from .begun_rows import begun_of, owing, unknown_answer, with_stop_kept
+from .begun_rows import DEBT_TIME, begun_of, owing, unknown_answer, with_stop_kept
 from .operation import UNDRIVEN_GRACE, OperationError, UnableError, problem, unreadable
 from .representation import error_json, response_json
 from .sealing import Seal, json_text, loaded
@@ -55,6 +55,26 @@ class Driven:
     by the worker that takes over from one that was killed between the two."""
 
 
+def owed_at_end(row: Row, asked: str, seal: Seal, *, is_driven: bool = False) -> dict[str, Any]:
+    """Return what changes in a row that ends, if its call has asked for a stop.
+
+    A row that cannot be read or written here owes whatever was asked for: a worker with the key
+    finds out.
+
+    Args:
+        row, seal: the row, and the seal of its store.
+        asked: the option that asks for a stop at such an end.
+        is_driven: whether a worker drives it.
+    """
+    try:
+        begun = begun_of(row, seal)
+        return owing(row, begun, seal, is_driven=is_driven) if begun and begun[asked] else {}
+    # The caller's `encrypt` may fail: the wait ends all the same.
+    except Exception as error:
+        # A damaged row owes nothing, one that is unreadable here may.
+        return {} if type(error) is OperationError else {"owes": DEBT_TIME}
+
+
 def is_overdue(row: Row, now: float) -> bool:
     """Return whether a worker should have ended the wait of a row by now."""
     deadline = row["deadline"]
@@ -71,30 +91,37 @@ def end_overdue(
         stop: what became of the stop of what was begun; None: it is left to a worker.
     """
     _, now = backend.ended_ids(math.inf)
-    overdue = [_overdue_end(row, seal, stop) for row in rows if is_overdue(row, now)]
+    ends = (_overdue_end(row, seal, stop) for row in rows if is_overdue(row, now))
+    overdue = [*filter(None, ends)]
     return bool(overdue and backend.write(UNDRIVEN, overdue))
 
 
-def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row:
-    """Return what changes in the row of a wait that no worker drives past its deadline."""
+def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row | None:
+    """Return what changes in the row of a wait that no worker drives past its deadline.
+
+    None: it cannot be read here, so that how it ends is not known.
+    """
     error: Exception
     kept: Mapping[str, Any] = {}
     try:
         error = unanswered(row, seal) or timeout_of(row)
-    except (TypeError, ValueError, KeyError) as found:
+    except UnableError:
+        return None
+    except (OperationError, TypeError, ValueError, KeyError) as found:
         error = unreadable(f"its end cannot be told: {type(found).__name__}")
     # The caller's `encrypt` may fail: the wait ends all the same.
     with contextlib.suppress(Exception):
-        begun = begun_of(row, seal)
-        if stop is not None:
-            kept = with_stop_kept(row, stop, seal)
-        elif begun is not None and begun["stop_on_timeout"]:
-            kept = owing(row, begun, seal, is_driven=False)
+        asked = "stop_on_timeout"
+        kept = with_stop_kept(row, stop, seal) if stop else owed_at_end(row, asked, seal)
     return {**end_of(ended(row, error), error, seal), **kept}
 
 
 def unanswered(row: Row, seal: Seal) -> OperationError | None:
-    """Return the error of a row whose call got no answer; None for any other row."""
+    """Return the error of a row whose call got no answer; None for any other row.
+
+    Raises:
+        OperationError: as `begun_of`.
+    """
     begun = begun_of(row, seal)
     return None if begun is None or begun["answer"] else unknown_answer(begun)
 

@@ -25,7 +25,7 @@ from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
 from .backend import ENDED, FREE, OPEN, LeaseLostError, Row
-from .begun_rows import begun_of, process_name, stop_stored, unknown_answer, with_stop_kept
+from .begun_rows import begun_of, process_name, stop_of, stop_stored, unknown_answer, with_stop_kept
 from .operation import (
     OperationError,
     SchemaError,
@@ -39,7 +39,7 @@ from .pool import WaitPool
 from .representation import progress_of
 from .stored_operation import OpenStore
 from .stored_wait import MakeClient, RowCall, WaitMaker, check_row, unable
-from .wait_ends import Driven, RowTimes, end_of, ended, timeout_of, unanswered
+from .wait_ends import Driven, RowTimes, end_of, ended, owed_at_end, timeout_of, unanswered
 
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
@@ -323,10 +323,12 @@ class Worker:
 
     def _stop_owed(self, row: Row) -> None:
         """Make the stop that an ended wait owes; leave it to others if that cannot be done here."""
-        begun = begun_of(row, self._seal)
         try:
-            if begun is None:
-                raise unreadable("its call cannot be read")
+            begun = begun_of(row, self._seal)
+            if begun is None or stop_of(row, self._seal) is None:
+                # Who ended it could not read that none was asked for.
+                self._backend.write(ENDED, [{"id": row["id"], "owes": None, "lease": None}])
+                return
             stop = begun["trait"]["stop"]
             if stop["resource"] and row["lease"] != self._lease:
                 reason = "it names the resource, and the worker of the wait has ended"
@@ -404,8 +406,12 @@ class Worker:
                 seconds_ago=max(0.0, age + self._clock() - began),
             )
         except OperationError as error:
-            polled = timeout_of(row) if row["attempts"] else None
-            driven.timeout = polled or unanswered(row, self._seal)
+            driven.timeout = timeout_of(row) if row["attempts"] else None
+            with contextlib.suppress(OperationError):
+                driven.timeout = driven.timeout or unanswered(row, self._seal)
+            if isinstance(error, UnableError):
+                # Written if the wait ends: its time is over.
+                driven.last_change = owed_at_end(row, "stop_on_timeout", self._seal)
             self._set_result(driven, error)
         # A damaged state may make any function fail; only the wait of that row ends.
         except Exception as error:
@@ -464,16 +470,20 @@ class Worker:
         last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         driven.last_change = (driven.last_change or {}) | last
         not_here = unable(result) if isinstance(result, BaseException) else None
-        if driven.stop and not not_here and StopsAfter(timeout=True).includes(result):
+        if driven.stop and (not_here or StopsAfter(timeout=True).includes(result)):
             operation, make, kept = driven.stop
 
             def end(stop: Stop) -> None:
                 # The caller's `encrypt` may fail: the wait ends all the same.
                 with contextlib.suppress(Exception):
                     driven.last_change = {**(driven.last_change or {}), **kept(stop)}
-                self._set_result(driven, result)
+                self._set_result(driven, not_here or result)
 
-            STOPS.add(operation, make, end)
+            if not_here:
+                # Written if the wait ends: its time is over.
+                end(Stop(operation, "owed"))
+            else:
+                STOPS.add(operation, make, end)
         else:
             self._set_result(driven, not_here or result)
 
@@ -527,8 +537,11 @@ class Worker:
         ends, backs = [], []
         for driven, result in results:
             if isinstance(result, UnableError) and now < driven.deadline:
-                error = self._seal.closed(problem(result.code, result.args[1]))
-                backs.append({"id": driven.id, **FREE, "last_error": error})
+                back = {"id": driven.id, **FREE}
+                # The caller's `encrypt` may fail: others go on all the same.
+                with contextlib.suppress(Exception):
+                    back["last_error"] = self._seal.closed(problem(result.code, result.args[1]))
+                backs.append(back)
             else:
                 ends.append(end_of(driven, result, self._seal))
         self._ended += self._backend.write(self._lease, ends) if ends else 0

@@ -61,6 +61,12 @@ def swapped(data):
     return bytes(255 - byte for byte in data)
 
 
+def without_parameter(client, operation, name):
+    """The client as of a botocore that does not know a parameter."""
+    del client.meta.service_model.operation_model(operation).input_shape.members[name]
+    return client
+
+
 def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():

@@ -1,14 +1,23 @@
 """`begin` with a store: call and wait outlive the process that made the call."""
 
 import asyncio
+import datetime as dt
+import json
 import threading
 from pathlib import Path
 from unittest import mock
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
-from stored_waits import IN_MEMORY, ON_FILE, SHARED, work
+from botocore.exceptions import (
+    ClientError,
+    EndpointProviderError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+    UnknownSignatureVersionError,
+)
+from stored_waits import IN_MEMORY, ON_FILE, SHARED, swapped, without_parameter, work
 from test_begin import MAX_WAIT, StaleService, http, named
 from wrappers import WRAPPERS
 
@@ -169,6 +178,54 @@ def test_a_worker_that_cannot_call_leaves_it_to_others(store, service):
     assert made.operations == ["StartBuild"]
 
 
+NOT_HERE = {
+    "a parameter": None,
+    "credentials": NoCredentialsError(),
+    "an endpoint": EndpointProviderError(msg="none"),
+    "a signature": UnknownSignatureVersionError(signature_version="v5"),
+}
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("error", NOT_HERE.values(), ids=NOT_HERE)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_worker_that_lacks_something_repeats_no_call(store, service, error, is_late):
+    made, other = service(BUILD), service(BUILD)
+    path = kill(store, made, "after the answer", buildspecOverride="b")
+
+    def fail(**_):
+        raise error
+
+    if error is None:
+        without_parameter(other.client, "StartBuild", "buildspecOverride")
+    else:
+        other.client.meta.events.register_first("before-call", fail)
+    assert work(store, other.client) == 0
+    assert store.get_json(path)["metadata"]["last_error"]["code"] in operations.CODES
+    if is_late:
+        store.clock.now += 2 * MAX_WAIT
+        work(store, other.client)
+        assert store.get(path).exception(0).code == "outcome_unknown"
+        return
+    assert work(store, made.client) == 1
+    assert store.get(path).result(0).basis == "identity"
+    assert made.operations.count("StartBuild") == 2
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("point", POINTS)
+def test_a_repeated_call_keeps_its_policy(store, service, point):
+    made, asked = service(BUILD), {"delay_history": True, "delay_kind": "k", "max_delay": 60}
+    path = kill(store, made, point, **asked, success_count=2)
+    [before] = store.backend.get([path.partition("/")[2]])
+    assert work(store, made.client) == 1
+    [after] = store.backend.get([path.partition("/")[2]])
+    policies = [json.loads(row["policy"]) for row in (before, after)]
+    assert policies[0].pop("max_wait") > policies[1].pop("max_wait")
+    assert policies[0] == policies[1]
+    assert policies[0].items() >= {"delay_history": True, "delay_kind": "k"}.items()
+
+
 def refuse(**_):
     return http({"Error": {"Code": "AccessDeniedException", "Message": "no"}})
 
@@ -327,6 +384,117 @@ def test_a_request_id_makes_one_call(store, service):
             begin(store, made, exclusive_key="deploy", JobName="another", **other)
         assert (caught.value.code, caught.value.path) == (code, operation.path)
     assert made.operations == ["StartJobRun"]
+
+
+def mismatches(store, service, **options):
+    with pytest.raises(operations.OperationError) as caught:
+        begin(store, service, request_id="r", **options)
+    return caught.value.code == "request_mismatch"
+
+
+def test_a_request_is_what_was_asked_for(store, service, virtual_time):
+    made = service(JOB)
+    same = [{}, {"max_wait": float(MAX_WAIT)}, {"max_wait": dt.timedelta(seconds=MAX_WAIT)}]
+    with bwp.deadline(1000):
+        paths = {begin(store, made, request_id="r").path}
+        # Less is left of the deadline.
+        virtual_time.advance(3)
+        for options in (*same, {"propagation_wait": 120, "stop_on_cancel": False}):
+            paths.add(begin(store, made, request_id="r", **options).path)
+        assert mismatches(store, made, max_wait=MAX_WAIT + 1)
+        assert mismatches(store, made, max_wait=None)
+    paths.add(begin(store, made, request_id="r").path)
+    assert len(paths) == 1
+    assert made.operations == ["StartJobRun"]
+
+
+def test_a_deadline_alone_is_asked_for(store, service, virtual_time):
+    made, paths = service(JOB), set()
+    for seconds in (1000, 2000):
+        with bwp.deadline(seconds):
+            paths.add(begin(store, made, max_wait=None, request_id="r").path)
+    assert len(paths) == 1
+
+
+@IN_MEMORY
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"stop_on_timeout": True}, {"stop_on_cancel": True}, {"propagation_wait": 5}),
+        *({"min_delay": 7}, {"JobName": "k"}, {"include_response": True}),
+    ],
+)
+def test_another_request_is_a_mismatch(store, service, change):
+    made = service(JOB)
+    begin(store, made, request_id="r")
+    assert mismatches(store, made, **change)
+
+
+USER = {"Username": "u", "Password": "hunter-2"}
+BROKER = {"BrokerName": "b", "DeploymentMode": "SINGLE_INSTANCE", "EngineType": "ACTIVEMQ"}
+BROKER |= {"HostInstanceType": "t", "PubliclyAccessible": False}
+KERBEROS = {"Realm": "r", "KdcAdminPassword": "hunter-2"}
+BACKUP = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
+COPY = {"SourceDBClusterSnapshotIdentifier": "s", "TargetDBClusterSnapshotIdentifier": "t"}
+SENSITIVE = [
+    ("rds", "modify_db_instance", {"DBInstanceIdentifier": "d"}, "MasterUserPassword"),
+    ("neptune", "modify_db_cluster", {"DBClusterIdentifier": "d"}, "MasterUserPassword"),
+    ("docdb", "copy_db_cluster_snapshot", COPY, "PreSignedUrl"),
+    ("mq", "create_broker", {**BROKER, "Users": [USER]}, "Users.Password"),
+    (
+        *("emr", "run_job_flow", {"Name": "n", "Instances": {}, "KerberosAttributes": KERBEROS}),
+        "KerberosAttributes.KdcAdminPassword",
+    ),
+    (
+        *("backup", "start_backup_job", {**BACKUP, "RecoveryPointTags": {"hunter-2": "v"}}),
+        "RecoveryPointTags",
+    ),
+]
+
+
+@IN_MEMORY
+@pytest.mark.parametrize(("name", "method", "parameters", "place"), SENSITIVE)
+def test_a_request_with_a_secret_is_refused(store, virtual_time, name, method, parameters, place):
+    given = parameters if place.partition(".")[0] in parameters else {place: "hunter-2"}
+    row = {"service": name, "method": method, "parameters": {**parameters, **given}}
+    made = Service({**row, "answer": {}, "polls": []}, virtual_time)
+    immediately = {"ApplyImmediately": True} if method.startswith("modify") else {}
+    with pytest.raises(ValueError, match=rf"^{place} is sensitive.*request_id") as caught:
+        begin(store, made, request_id="r", **immediately)
+    assert "hunter-2" not in str(caught.value)
+    assert (made.operations, store.list().operations) == ([], [])
+
+
+@IN_MEMORY
+def test_a_generated_token_is_not_asked_for(store, virtual_time):
+    # Its label shows the token.
+    zone = {"service": "route53", "method": "create_hosted_zone", "parameters": {"Name": "n."}}
+    answer = {"ChangeInfo": {"Id": "/change/c", "Status": "PENDING"}}
+    made = Service({**zone, "answer": answer, "polls": []}, virtual_time)
+    paths = {begin(store, made, request_id="r").path for _ in range(2)}
+    assert (len(paths), made.operations) == (1, ["CreateHostedZone"])
+
+
+@IN_MEMORY
+def test_a_sensitive_token_is_no_secret_of_a_request(store, virtual_time):
+    row = {"service": "codebuild", "method": "start_sandbox", "parameters": {}}
+    made = Service({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
+    wait = ("builds_succeeded", lambda response: {"ids": [response["sandbox"]["id"]]})
+    first = begin(store, made, then_wait=wait, request_id="r")
+    assert begin(store, made, then_wait=wait, request_id="r").path == first.path
+    assert len(made.requests[0]["idempotencyToken"]) >= 1
+    with pytest.raises(ValueError, match=r"^idempotencyToken is sensitive"):
+        begin(store, made, then_wait=wait, request_id="r", idempotencyToken="x" * 36)
+
+
+@IN_MEMORY
+def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, service):
+    sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
+    blind = open_store(sealed.backend, clock=running_clock)
+    path = kill(sealed, service(BUILD), "before the call")
+    running_clock.now += 2 * MAX_WAIT
+    assert blind.get_json(path)["done"] is False
+    assert sealed.get_json(path)["error"]["code"] == "outcome_unknown"
 
 
 @IN_MEMORY

@@ -69,6 +69,14 @@ def test_list_shows_states(start, file, command):
     store.close()
 
 
+@pytest.mark.parametrize("action", ["get", "wait", "cancel", "resume"])
+def test_what_is_no_path_is_refused(start, command, action):
+    (path,) = start("--bucket", "b")
+    for wrong in (f"{path}\udcff", path.replace("operations", "waits"), "operations/\0"):
+        assert command(action, wrong)[0] == 2
+    assert json.loads(command("get", path)[1])["done"] is False
+
+
 def test_cancel_resume_expire(start, command):
     (path,) = start("--bucket", "b")
     assert command("cancel", path)[0] == 0

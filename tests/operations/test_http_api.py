@@ -9,7 +9,7 @@ from case_tables import experiments
 from installed_models import installed_operation
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
-from stored_waits import start, swapped  # beside this file
+from stored_waits import POSTGRESQL, start, swapped  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -123,6 +123,15 @@ def test_cancel(web, store, started):
     is_problem(web.post(f"/{started}:cancel"), 404, "not_found")
 
 
+@pytest.mark.parametrize("database", ["memory", POSTGRESQL])
+@pytest.mark.parametrize("wait_id", ["%00", "%ED%A0%80", "a" * 33])
+def test_what_is_no_id_is_not_found(open_store, request, database, wait_id):
+    url = ":memory:" if database == "memory" else request.getfixturevalue("new_database")()
+    web = TestClient(operations.asgi(open_store(url), token="word"), headers=TOKEN)
+    is_problem(web.get(f"/operations/{wait_id}"), 404, "not_found")
+    is_problem(web.post(f"/operations/{wait_id}:cancel"), 404, "not_found")
+
+
 def test_a_parallel_exclusive_wait_conflicts(web):
     first = post(web, exclusive_key="deploy").json()["path"]
     response = post(web, exclusive_key="deploy")
@@ -139,6 +148,7 @@ def test_a_request_id_gives_the_same_operation(web, store):
     assert (again.status_code, again.json()["path"]) == (202, path)
     store.cancel(path)
     assert post(web, **wait).json() == store.get_json(path)
+    assert post(web, **wait, max_wait=60.0).json()["path"] == path
     assert len(store.list().operations) == 1
     response = post(web, **wait, max_wait=61)
     is_problem(response, 409, "request_mismatch")

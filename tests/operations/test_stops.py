@@ -14,10 +14,11 @@ from unittest import mock
 
 import botocore.exceptions
 import pytest
-from stored_waits import IN_MEMORY, swapped, work
+from stored_waits import IN_MEMORY, row_id, start, swapped, work
 from test_begin import StaleService, http, named
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
 from boto_waiters_plus.changes import stops
 from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.definitions.changes import RefusedItems
@@ -571,6 +572,15 @@ def test_a_worker_that_cannot_leaves_a_stop_to_others(store, service):
     told(store.get(path), "made")
 
 
+def soon(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        # A moment of real time.
+        threading.Event().wait(0.01)
+    raise AssertionError
+
+
 @pytest.mark.parametrize("by_name", [False, True])
 def test_the_worker_of_a_cancelled_row_stops(store, service, training, working, by_name):
     made = (training if by_name else service)()
@@ -581,11 +591,7 @@ def test_the_worker_of_a_cancelled_row_stops(store, service, training, working, 
     assert polled.wait(30)
     assert operation.cancel()
     assert operation.cancelled()
-    for _ in range(3000):
-        if store.get_json(operation.path)["error"]["stop"]["state"] == "made":
-            break
-        # A moment of real time.
-        threading.Event().wait(0.01)
+    soon(lambda: store.get_json(operation.path)["error"]["stop"]["state"] == "made")
     end()
     told_of = store.get_json(operation.path)["error"]
     assert (told_of["code"], told_of["stop"]["state"]) == ("cancelled", "made")
@@ -692,3 +698,206 @@ def test_a_stored_operation_that_has_ended_is_not_stopped(store, service):
     work(store, made.client)
     assert operation.stop() is None
     assert made.stopped == []
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("when", ["claimed", "polled"])
+def test_what_nobody_could_drive_owes_its_stop(store, service, when):
+    made, other = service(), service()
+    operation = begin_in(store, made, stop_on_timeout=True)
+
+    def fail(*_, **__):
+        store.clock.now += 100
+        raise botocore.exceptions.NoCredentialsError
+
+    other.client.meta.events.register_first("before-call.glue.GetJobRun", fail)
+    make = fail if when == "claimed" else lambda _: other.client
+    store.work(until_idle=True, make_client=make)
+    assert told_by(store, operation.path, "owed")["code"] == "credentials"
+    assert operation.exception(30).stop.state == "owed"
+    work(store, made.client)
+    told_by(store, operation.path, "made")
+    assert len(made.stopped) == 1
+
+
+# --- without the key -----------------------------------------------------------------------------
+
+
+def garble(data):
+    return b"not JSON"
+
+
+def refuse_key(data):
+    raise ValueError
+
+
+@pytest.fixture
+def sealed(open_store, running_clock):
+    return open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
+
+
+@pytest.fixture
+def blind(request, sealed, open_store, running_clock):
+    """The store, opened without its key, or with another one."""
+    decrypt = getattr(request, "param", None)
+    return open_store(sealed.backend, decrypt=decrypt, clock=running_clock)
+
+
+def told_by(store, path, state):
+    """The error that a store tells of a wait, with this state of its stop."""
+    error = store.get_json(path)["error"]
+    assert error.get("stop", {}).get("state") == state
+    return error
+
+
+def is_unreadable(operation):
+    for read in (lambda: operation.call, lambda: operation.effect, operation.stop):
+        with pytest.raises(operations.OperationError) as caught:
+            read()
+        assert caught.value.code == "unreadable"
+    body = operation.to_json()
+    assert body["metadata"]["label"]
+    return body
+
+
+@pytest.mark.parametrize("blind", [None, refuse_key, garble], indirect=True)
+@pytest.mark.parametrize("see", ["get", "list", "another reader"])
+def test_a_reader_without_the_key_ends_no_row(sealed, blind, service, see):
+    made = service()
+    path = begin_in(sealed, made, stop_on_timeout=True).path
+    sealed.watcher._open.clear()
+    sealed.clock.now += 100
+    if see == "another reader":
+        with pytest.raises(concurrent.futures.TimeoutError):
+            blind.get(path).result(0.1)
+        blind.watcher._compare()
+    else:
+        SEEN_BY[see](blind, path)
+    assert is_unreadable(blind.get(path))["done"] is False
+    assert not blind.list(state="done").operations
+    assert told_by(sealed, path, "owed")["code"] == "timed_out"
+    # It tells that it has ended, and no more.
+    assert is_unreadable(blind.get(path))["done"]
+    assert told_by(blind, path, "unreadable")["code"] == "timed_out"
+    assert blind.get(path).exception(0).stop.state == "unreadable"
+    work(blind, made.client)
+    assert made.stopped == []
+    work(sealed, made.client)
+    told_by(sealed, path, "made")
+
+
+def test_a_reader_without_the_key_ends_what_is_plain(sealed, blind, stream):
+    plain, other = start(blind, stream()), start(sealed, stream())
+    for store in (sealed, blind):
+        store.watcher._open.clear()
+    sealed.clock.now += 100
+    done = {each["path"]: each["done"] for each in blind.list().operations}
+    assert done == {plain.path: True, other.path: False}
+    # It might be of `begin`.
+    is_unreadable(blind.get(other.path))
+    assert sealed.get(other.path).call is None
+    assert not sealed.get_json(plain.path)["error"].get("stop")
+
+
+@IN_MEMORY
+def test_a_result_that_is_plain_tells_of_an_unreadable_stop(sealed, blind, open_store, service):
+    made = service()
+    operation = begin_in(sealed, made)
+    work(open_store(sealed.backend, decrypt=swapped, clock=sealed.clock), made.client)
+    assert sealed.get(operation.path).exception(0).stop is None
+    error = blind.get(operation.path).exception(0)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert error.stop.state == "unreadable"
+    assert error.stop.text in str(error)
+
+
+@pytest.mark.parametrize("asked", ["yes", "no", "by name", "no call"])
+def test_a_cancel_without_the_key_loses_no_stop(sealed, blind, service, training, stream, asked):
+    made = training() if asked == "by name" else service()
+    if asked == "no call":
+        path = start(sealed, stream()).path
+    else:
+        path = begin_in(sealed, made, stop_on_cancel=asked != "no").path
+    assert blind.cancel(path)
+    assert not blind.cancel(path)
+    assert told_by(blind, path, "unreadable")["code"] == "cancelled"
+    assert told_by(sealed, path, "owed" if asked in ("yes", "by name") else None)
+    work(blind, made.client)
+    assert made.stopped == []
+    work(sealed, made.client)
+    assert len(made.stopped) == (asked == "yes")
+    told_by(sealed, path, {"yes": "made", "by name": "not made"}.get(asked))
+    assert sealed.backend.get([row_id(sealed.get(path))])[0]["owes"] is None
+    assert sealed.get(path).cancelled()
+
+
+def test_a_stop_that_nobody_read_is_not_made(sealed, blind, service):
+    made = service()
+    path = begin_in(sealed, made, stop_on_cancel=True).path
+    assert blind.cancel(path)
+    sealed.clock.now += begun_rows.DEBT_TIME + 1
+    work(sealed, made.client)
+    assert "10 minutes" in told_by(sealed, path, "not made")["detail"]
+    assert made.stopped == []
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_its_worker_stops_what_is_cancelled_blindly(
+    sealed, blind, service, training, working, by_name
+):
+    made = (training if by_name else service)()
+    polled = threading.Event()
+    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
+    path = begin_in(sealed, made, stop_on_cancel=True, max_wait=1e7, **SLOW).path
+    working(sealed, made.client)
+    assert polled.wait(30)
+    assert blind.cancel(path)
+    soon(lambda: sealed.get_json(path)["error"]["stop"]["state"] == "made")
+    assert len(made.stopped) == 1
+
+
+def test_a_row_cancelled_blindly_before_its_answer_is_stopped(sealed, blind, service):
+    made = service()
+
+    def cancel(**_):
+        blind.cancel(blind.list().operations[0]["path"])
+
+    made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
+    path = begin_in(sealed, made, stop_on_cancel=True).path
+    told_by(sealed, path, "made")
+    work(sealed, made.client)
+    assert len(made.stopped) == 1
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_worker_without_the_key_leaves_the_stop(sealed, blind, service, asked):
+    made = service()
+    path = begin_in(sealed, made, stop_on_timeout=asked).path
+    sealed.watcher._open.clear()
+    sealed.clock.now += 100
+    work(blind, made.client)
+    assert told_by(sealed, path, "owed" if asked else None)["code"] == "unreadable"
+    work(sealed, made.client)
+    told_by(sealed, path, "made" if asked else None)
+    assert len(made.stopped) == asked
+
+
+@pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
+def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, service, option):
+    store, made = open_store(encrypt=swapped, clock=running_clock), service(takes=61)
+    if option == "stop_on_timeout":
+        with pytest.raises(bwp.WaiterTimeoutError) as caught:
+            begin_in(store, made, stop_on_timeout=True)
+        assert caught.value.stop.state == "made"
+    else:
+        made.row["takes"] = 0
+
+        def cancel(**_):
+            store.cancel(store.list().operations[0]["path"])
+
+        made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
+        operation = begin_in(store, made, stop_on_cancel=True)
+        assert operation.call.response["JobRunId"] == "jr"
+    assert len(made.stopped) == 1
+    work(open_store(store.backend, encrypt=swapped, decrypt=swapped), made.client)
+    assert len(made.stopped) == 1

@@ -369,6 +369,29 @@ def test_a_closed_store_says_so_at_once(store, stream):
             refused()
 
 
+# --- paths ----------------------------------------------------------------------------------------
+
+TAKERS = ("get", "get_json", "cancel", "resume", "get_call", "note_call", "finish_call")
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_what_is_no_path_is_not_there(store, stream, taker):
+    """Whatever the database says of a NUL, or of half a character."""
+    wait, call = start(store, stream()).path, store.save_call({"number": 1})
+    rest = {"note_call": ("answered", {}), "finish_call": ({},)}.get(taker, ())
+    own = call if "call" in taker else wait
+    collection, _, found = own.partition("/")
+    ids = ["\0", "", "\ud800", "x" * 10**5, found.upper(), f"{found}\0", f"{found}\n", f"./{found}"]
+    wrong = [f"{collection}/{each}" for each in ids]
+    for path in [*wrong, found, f"/{own}", f"other/{found}", wait if own == call else call]:
+        if taker == "get_json" and path == call:
+            continue
+        with pytest.raises(LookupError, match="there is no"):
+            getattr(store, taker)(path, *rest)
+    assert not store.get_json(wait)["done"]
+    assert not store.get_call(call)["done"]
+
+
 # --- encryption -----------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """What a stored wait is made of, and what never changes it."""
 
+import datetime as dt
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
@@ -92,6 +93,17 @@ def test_a_request_id_gives_the_same_operation(store, stream, active):
     assert later.path != first.path
     with pytest.raises(LookupError, match="expired"):
         store.get(first.path)
+
+
+def test_a_deadline_makes_no_other_request(store, stream):
+    client = stream()
+    first = start(store, client, request_id="r-1")
+    with bwp.deadline(5):
+        for max_wait in (60, 60.0, dt.timedelta(minutes=1)):
+            again = start(store, client, max_wait=max_wait, request_id="r-1")
+            assert again.path == first.path
+        with pytest.raises(operations.OperationError, match="request_mismatch"):
+            start(store, client, max_wait=61, request_id="r-1")
 
 
 def test_one_request_id_at_once_is_one_operation(open_store, stream):

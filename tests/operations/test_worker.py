@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import ssl
 import threading
 import warnings
 from collections import Counter
@@ -9,8 +10,17 @@ from unittest import mock
 
 import boto3
 import botocore.exceptions
+import botocore.parsers
 import pytest
-from stored_waits import IN_MEMORY, SHARED, start, until, work  # beside this file
+from stored_waits import (  # beside this file
+    IN_MEMORY,
+    SHARED,
+    start,
+    swapped,
+    until,
+    without_parameter,
+    work,
+)
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -225,14 +235,71 @@ def test_a_worker_without_a_client_leaves_waits_to_others(store, stream, active,
     assert work(store, client) == 5
 
 
-@pytest.mark.parametrize("code", ["credentials", "unsupported"])
-def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, code):
-    client, no_credentials = stream(active), botocore.exceptions.NoCredentialsError()
+NOT_HERE = [
+    (botocore.exceptions.NoCredentialsError(), "credentials"),
+    (botocore.exceptions.ParamValidationError(report="value: hidden-word"), "invalid_parameters"),
+    (botocore.exceptions.NoRegionError(), "invalid_parameters"),
+    (botocore.exceptions.EndpointProviderError(msg="hidden-word"), "unsupported"),
+    (botocore.exceptions.EndpointVariantError(tags="dualstack"), "unsupported"),
+    (botocore.exceptions.UnknownSignatureVersionError(signature_version="v5"), "unsupported"),
+    (botocore.exceptions.MissingDependencyException(msg="awscrt"), "unsupported"),
+    (
+        botocore.exceptions.SSLError(
+            endpoint_url="https://kinesis", error=ssl.SSLCertVerificationError("unknown")
+        ),
+        "unsupported",
+    ),
+    ("an older botocore", "unsupported"),
+    ("one without a parameter", "invalid_parameters"),
+]
+
+
+@pytest.mark.parametrize(("why", "code"), NOT_HERE)
+def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, why, code):
+    client, unable = stream(active), stream(why)
     started = [start(store, client) for _ in range(5)]
-    unable = stream(no_credentials) if code == "credentials" else boto3.client("sqs")
+    if why == "an older botocore":
+        unable = boto3.client("sqs")
+    elif why == "one without a parameter":
+        unable = without_parameter(stream(active), "DescribeStream", "StreamName")
     assert work(store, unable) == 0
-    assert {each.metadata["last_error"]["code"] for each in started} == {code}
+    errors = [each.metadata["last_error"] for each in started]
+    assert {each["code"] for each in errors} == {code}
+    assert "hidden-word" not in json.dumps(errors)
+    assert ("StreamName is unknown" in json.dumps(errors)) is (why == "one without a parameter")
     assert work(store, client) == 5
+
+
+@pytest.mark.parametrize("kind", ["refused", "unreadable", "incomplete", "stubbed"])
+def test_an_error_of_the_service_ends_a_wait(store, stream, error_answer, kind):
+    error = {
+        "refused": error_answer("ValidationException", "no such parameter"),
+        "unreadable": botocore.parsers.ResponseParserError("no JSON"),
+        "incomplete": botocore.exceptions.IncompleteReadError(actual_bytes=1, expected_bytes=2),
+        "stubbed": botocore.exceptions.UnStubbedResponseError(operation_name="o", reason="r"),
+    }[kind]
+    operation = start(store, stream())
+    assert work(store, stream(error)) == 1
+    assert operation.exception(10)
+
+
+@pytest.mark.parametrize("later", [31, 61])
+def test_what_is_refused_here_waits_a_minute(
+    running_store, running_clock, stream, active, working, later
+):
+    operation = start(running_store, stream(active), max_wait=30 if later < 60 else 600)
+    refused = botocore.exceptions.ParamValidationError(report="unknown")
+    client = stream(refused, active)
+    working(running_store, client)
+    until(lambda: "last_error" in operation.metadata)
+    assert len(client.answers.requests) == 1
+    running_clock.now += later
+    if later > 60:
+        assert operation.result(60).attempts == 1
+        return
+    # Nobody could until its deadline.
+    assert operation.exception(60).code == "invalid_parameters"
+    assert len(client.answers.requests) == 1
 
 
 @pytest.mark.parametrize("was_polled", [False, True])
@@ -428,6 +495,31 @@ def test_an_interrupt_before_a_write_loses_no_attempt(store, stream, creating, m
     with pytest.raises(KeyboardInterrupt):
         store.work(make_client=lambda _: client)
     assert operation.metadata["attempts"] == len(client.answers.requests) > 0
+
+
+@IN_MEMORY
+@pytest.mark.parametrize("at", ["work", "hand-back"])
+def test_an_encrypt_that_fails_holds_no_wait(open_store, clock, stream, active, at):
+    fails, stop = [], threading.Event()
+
+    def encrypt(data):
+        if fails:
+            raise ZeroDivisionError
+        return swapped(data)
+
+    def make(_):
+        fails.append(1)
+        if at == "hand-back":
+            stop.set()
+        raise PermissionError
+
+    store = open_store(encrypt=encrypt, decrypt=swapped, clock=clock)
+    operation = start(store, stream(active))
+    assert store.work(until_idle=True, make_client=make, stop_event=stop) == 0
+    assert operation.metadata["worker"] is None
+    assert not store.backend.leases()
+    fails.clear()
+    assert work(store, stream(active)) == 1
 
 
 # --- calls ----------------------------------------------------------------------------------------
