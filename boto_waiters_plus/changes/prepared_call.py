@@ -172,11 +172,6 @@ class PreparedCall:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
 
     @property
-    def no_change_ok(self) -> bool:
-        """Whether the refusal of a call that changes nothing is an outcome."""
-        return self._options.no_change_ok
-
-    @property
     def can_be_stopped(self) -> bool:
         """Whether a call is known that stops what this one begins."""
         return self.effect is not None and self.effect.effect.stop is not None
@@ -281,16 +276,11 @@ class PreparedCall:
             adopted = True
         except CallOnceError as error:
             raise self._with_token(error) from error.last_exception
-        call = CallOutcome(
-            response=response,
-            token=self.token,
-            attempts=repetition.run.attempts,
-            adopted=adopted,
-        )
-        if not isinstance(response, ExceptionOutcome):
-            return call
-        refusal: Any = response.exception
-        return replace(call, response=refusal.response, outcome=response)
+        made: dict[str, Any] = {"token": self.token, "attempts": repetition.run.attempts}
+        if isinstance(response, ExceptionOutcome):
+            refusal: Any = response.exception
+            return CallOutcome(response=refusal.response, outcome=response, **made)
+        return CallOutcome(response=response, adopted=adopted, **made)
 
     def record(self, parameters: Any) -> dict[str, Any]:
         """Return what `resumed_call` goes on with; `parameters` are JSON."""

@@ -200,6 +200,7 @@ class _Beginning:
             show_parameters=given.show_parameters,
             **waits,
         )
+        self._no_change_ok = options.no_change_ok
         self.prepared = prepared = PreparedCall(method, options, self._asked)
         operation = prepared.target.operation
         self.client = prepared.target.client
@@ -230,7 +231,7 @@ class _Beginning:
             # Whatever it is, such as an error of the caller's function, the call was made.
             error.call = call  # type: ignore[attr-defined]
             raise
-        made, is_ok = (answered, call, self.stops), self.prepared.no_change_ok
+        made, is_ok = (answered, call, self.stops), self._no_change_ok
         if is_async(type(self.client)):
             return MEMORY.keep(AwaitedOperation(wait, LoopPool(), *made, no_change_ok=is_ok))
         return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), *made, no_change_ok=is_ok))
@@ -376,16 +377,14 @@ def begin(
     elif options:
         name = min(options)
         raise WrongTypeError.of(name, options[name], " goes with in_store")
+    waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    waits["no_change_ok"] = no_change_ok
     beginning = _Beginning(
         client_method,
         max_wait,
         then_wait,
         {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel},
-        {
-            "propagation_wait": propagation_wait,
-            "busy_wait": busy_wait,
-            "no_change_ok": no_change_ok,
-        },
+        waits,
         keywords,
     )
     if in_store is None and is_async(type(beginning.client)):
