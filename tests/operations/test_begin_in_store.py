@@ -197,6 +197,8 @@ def test_a_worker_that_lacks_something_repeats_no_call(store, service, error, is
         raise error
 
     if error is None:
+        # It skips a test whose parameters botocore does not know.
+        other.client.meta.events.unregister("provide-client-params", other._sent)
         without_parameter(other.client, "StartBuild", "buildspecOverride")
     else:
         other.client.meta.events.register_first("before-call", fail)
@@ -433,6 +435,8 @@ def test_another_request_is_a_mismatch(store, service, change):
 USER = {"Username": "u", "Password": "hunter-2"}
 BROKER = {"BrokerName": "b", "DeploymentMode": "SINGLE_INSTANCE", "EngineType": "ACTIVEMQ"}
 BROKER |= {"HostInstanceType": "t", "PubliclyAccessible": False}
+# An older botocore asks for these, too.
+BROKER |= {"EngineVersion": "5", "AutoMinorVersionUpgrade": True}
 KERBEROS = {"Realm": "r", "KdcAdminPassword": "hunter-2"}
 BACKUP = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
 COPY = {"SourceDBClusterSnapshotIdentifier": "s", "TargetDBClusterSnapshotIdentifier": "t"}
