@@ -39,7 +39,7 @@ PROPAGATION_WAIT: Final = 120.0
 
 RECORDED: Final = (
     *("then_wait", "allow_repeat", "adopt_existing", "propagation_wait"),
-    *("busy_wait", "no_change_ok"),
+    *("busy_wait", "no_change_ok", "show_parameters"),
 )
 """The options that a store keeps."""
 

@@ -267,6 +267,8 @@ class _Beginning:
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
         begun = begun_call(prepared, self._effect, self._asked, self.stops)
+        # A worker has other settings.
+        begun["show_parameters"] = self._options.show_parameters
         label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))

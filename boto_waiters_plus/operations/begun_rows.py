@@ -222,7 +222,7 @@ def with_stop_kept(row: Row, stop: Stop, seal: Seal) -> dict[str, Any]:
     """Return the columns of a row that keep what became of a stop, as far as it can be read."""
     kept = {"owes": DEBT_TIME if stop.state == "owed" else None, "lease": None}
     with contextlib.suppress(UnableError):
-        body = seal.opened(row["parameters"], "parameters")
+        body = seal.reopened(row["parameters"], "parameters")
         body[CALL]["stop"] = stop.to_json()
         return {"parameters": seal.closed(body), **kept}
     return kept

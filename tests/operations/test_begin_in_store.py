@@ -602,3 +602,17 @@ def test_a_sensitive_parameter_of_the_wait_is_refused(store):
     with pytest.raises(ValueError, match="endpointName"):
         bwp.begin(client.delete_agent_runtime_endpoint, max_wait=9, in_store=store, **keywords)
     assert store.list().operations == []
+
+
+@IN_MEMORY
+def test_a_repeated_call_that_is_refused_hides_its_parameters(store, service):
+    made = service(BUILD)
+    bwp.enable(made.client, defaults={"show_parameters": False})
+    path = kill(store, made, "before the call", projectName="orders")
+    error = {"Code": "InvalidInputException", "Message": "no"}
+    made.row |= {"refusals": [{"Error": error}], "answer": None}
+    # As a worker has it: without the settings of the process that is gone.
+    elsewhere = service(BUILD, refusals=made.row["refusals"], answer=None)
+    assert work(store, elsewhere.client) == 1
+    assert store.get(path).exception(0).code == "outcome_unknown"
+    assert "orders" not in str(store.get_json(path))

@@ -903,3 +903,16 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
     assert len(made.stopped) == 1
     work(open_store(store.backend, encrypt=swapped, decrypt=swapped), made.client)
     assert len(made.stopped) == 1
+
+
+def test_who_can_only_decrypt_writes_nothing_plain(sealed, open_store, running_clock, service):
+    made = service()
+    path = begin_in(sealed, made, stop_on_cancel=True).path
+    reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
+    assert reader.cancel(path)
+    work(reader, made.client)
+    [row] = sealed.backend.get([row_id(sealed.get(path))])
+    assert row["parameters"].startswith("encrypted:")
+    assert made.stopped == []
+    work(sealed, made.client)
+    told_by(sealed, path, "made")
