@@ -299,6 +299,33 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
     return options, {name: value for name, value in keywords.items() if name not in CHECKS}
 
 
+def refuse_misfit(
+    min_delay: Any, max_delay: Any, waiter: str, options: WaitOptions, given: WaitOptions
+) -> None:
+    """Refuse a `min_delay` that is more than the `max_delay`, one of which was given.
+
+    Args:
+        min_delay, max_delay: the seconds.
+        waiter: its name.
+        options: merged options.
+        given: those of the call.
+
+    Raises:
+        ValueError: about what was given, which says whose the other one is.
+    """
+    if min_delay <= max_delay:
+        return
+    own = given if given.min_delay or given.max_delay else options
+    name, relation, other, of = "max_delay", "less", "min_delay", "of"
+    if own.max_delay is None:
+        # Not of the waiter: of some it is less.
+        name, relation, other, of = "min_delay", "more", "max_delay", "for"
+    who = "of the defaults" if getattr(options, other) else f"{of} the waiter {waiter}"
+    values = {"min_delay": min_delay, "max_delay": max_delay}
+    than = f" ({values[name]}) is {relation} than the ", Keyword(other)
+    raise WrongValueError.of(name, values[name], *than, f" {who} ({values[other]}): give both")
+
+
 def policy_for(
     definition: WaiterDefinition,
     options: WaitOptions,
@@ -329,17 +356,7 @@ def policy_for(
     if max_delay is None:
         # A definition with short delays must not forbid a longer `min_delay`.
         max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
-    if min_delay > max_delay:
-        # What was given is refused, not what it does not fit: of the call, or else of the defaults.
-        own = given if given and (given.min_delay or given.max_delay) else options
-        name, relation, other, of = "max_delay", "less", "min_delay", "of"
-        if own.max_delay is None:
-            # Not of the waiter: of some it is less.
-            name, relation, other, of = "min_delay", "more", "max_delay", "for"
-        who = "of the defaults" if getattr(options, other) else f"{of} the waiter {definition.name}"
-        values = {"min_delay": min_delay, "max_delay": max_delay}
-        than = f" ({values[name]}) is {relation} than the ", Keyword(other)
-        raise WrongValueError.of(name, values[name], *than, f" {who} ({values[other]}): give both")
+    refuse_misfit(min_delay, max_delay, definition.name, options, given or options)
     make = Policy if callable(options.delay_pace) else shared_policy
     return make(
         min_delay=min_delay,

@@ -195,6 +195,9 @@ class ScreenCall:
                 return self._failed(None)
         elif page.error is not None:
             facts = error_facts(page.error, screening.sibling)
+            if facts.on_the_way is not None and facts.on_the_way.is_hooked:
+                # The hooks of the waits' own calls may raise nothing.
+                return SharedAttempts(instead="disband")
             if facts.on_the_way is not None:
                 # Nothing of the sibling: the waits' own calls would end in the same.
                 attempts = [facts.attempt(page.error, None) for _ in self._runs]

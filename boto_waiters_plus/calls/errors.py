@@ -246,6 +246,8 @@ class OnTheWay(NamedTuple):
     """The operation whose call raised it; None: no call did."""
     is_sent: bool
     """Whether the SDK may have sent the operation before."""
+    is_hooked: bool
+    """Whether a hook of this operation's events raised it for another call."""
 
 
 def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | None:
@@ -282,7 +284,8 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
         caught_in = _modules_of(context)[:1]
         name = None if _FETCHERS.isdisjoint(caught_in) else context.operation_name
     is_sent = (event or "").partition(".")[0] in _AFTER_SENDING
-    return OnTheWay(name or inner, is_sent or next(filter(None, map(attempts_in, frames)), 1) > 1)
+    is_sent |= next(filter(None, map(attempts_in, frames)), 1) > 1
+    return OnTheWay(name or inner, is_sent, is_hooked and not (is_fetched or is_known))
 
 
 def _event_around(frames: list[FrameType]) -> str | None:

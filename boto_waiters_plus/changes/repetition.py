@@ -90,8 +90,11 @@ def meaning_of(error: ErrorFacts, namespace: str) -> ErrorMeaning:
     # botocore takes it for a throttle; most services mean a quota, which no repetition raises.
     if error.code == _QUOTA_CODE and not _RATE_TEXT.search(error.message or ""):
         return ErrorMeaning.REFUSED
+    if error.quotes_throttle:
+        refusal = _meaning_of_refusal(error, namespace)
+        return ErrorMeaning.UNKNOWN if refusal is ErrorMeaning.REFUSED else refusal
     if error.throttled:
-        return ErrorMeaning.UNKNOWN if error.quotes_throttle else ErrorMeaning.REPEAT
+        return ErrorMeaning.REPEAT
     if error.status is None or (error.status >= 500 and error.status not in NEVER_SERVED):
         return ErrorMeaning.UNKNOWN
     if error.transient:

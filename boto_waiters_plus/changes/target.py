@@ -20,14 +20,8 @@ from ..service.parameters import copied
 from ..service.tokens import TokenMember, new_token, token_member
 
 OWN_KEYWORDS = (
-    "max_wait",
-    "then_wait",
-    "allow_repeat",
-    "adopt_existing",
-    "in_store",
-    "cancel_event",
-    "propagation_wait",
-    "busy_wait",
+    *("max_wait", "then_wait", "allow_repeat", "adopt_existing", "in_store", "cancel_event"),
+    *("propagation_wait", "busy_wait"),
 )
 
 

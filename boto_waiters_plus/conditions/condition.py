@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from botocore.exceptions import ParamValidationError
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
@@ -25,8 +24,7 @@ from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
-from ..service.errors import error_facts
-from ..service.parameters import wrong_parameters
+from ..service.errors import error_facts, told_by
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.drivers import drive, drive_async
 from ..wait.facts import Attempt, message_of
@@ -183,9 +181,7 @@ def _text_of(error: Exception) -> str:
     """Return the class and the text of an exception, as far as they may be shown."""
     text = ""
     with contextlib.suppress(Exception):  # Its class may be the caller's.
-        text = str(error)[:2000]  # It may be megabytes.
-        if isinstance(error, ParamValidationError):
-            text = wrong_parameters(error)  # Without the values.
+        text = told_by(error)[:2000]  # It may be megabytes.
     name, text = printable(type(error).__name__), cut(without_secrets(text).rstrip(". "))
     return f"{name}: {text}" if text else name
 

@@ -676,7 +676,7 @@ class Machine:
             last = self._last_delay(shortest, remaining)
             if policy.count_requests or last <= max(delay, policy.max_delay):
                 return self._pause(last, last=True)
-            # One more, which is short: the last delay of a stock waiter is no longer than the others.
+            # One more, a short one: no delay of a stock waiter is longer than the others.
         return self._pause(delay, last=False)
 
     def _remaining(self) -> float:

@@ -35,6 +35,7 @@ _SECRETS = (
         ),
         r"\1\2***",
     ),
+    (re.compile(r"(?<=\bBearer )[^\s\"',;]+"), "***"),
     # Access keys, and what is as long and as mixed as their secrets and tokens.
     (re.compile(r"\bA[A-Z]{3}[A-Z0-9]{16}\b"), "***"),
     (

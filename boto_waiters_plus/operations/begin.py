@@ -381,14 +381,8 @@ def begin(
         raise WrongTypeError.of(name, options[name], " goes with in_store")
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
     waits["no_change_ok"] = no_change_ok
-    beginning = _Beginning(
-        client_method,
-        max_wait,
-        then_wait,
-        {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel},
-        waits,
-        keywords,
-    )
+    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
+    beginning = _Beginning(client_method, max_wait, then_wait, asked, waits, keywords)
     if in_store is None and is_async(type(beginning.client)):
         raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
     try:

@@ -16,6 +16,7 @@ from botocore.exceptions import (
     ClientError,
     ConnectionClosedError,
     HTTPClientError,
+    ParamValidationError,
     ReadTimeoutError,
     ResponseStreamingError,
 )
@@ -29,6 +30,7 @@ from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets
 from ..wait.facts import Attempt
 from .data_model import has_sensitive_output
+from .parameters import wrong_parameters
 from .shapes import is_sensitive
 
 CONNECTED = (ReadTimeoutError, ConnectionClosedError, ResponseStreamingError)
@@ -152,7 +154,9 @@ def error_facts(
         error.args = (f"An error occurred ({safe_code}), whose message is not shown",)
     shape = None if operation is None else operation.service_model.shape_for_error_code(code)  # type: ignore[arg-type]  # the stubs say int, the codes are text
     transient, throttled = _transient_and_throttled(error, response, status, shape)
-    quotes = not throttled and _quotes_throttle(error, str(message or ""))
+    # These say for certain why.
+    is_certain = throttled or status in (401, 403, 404) or says_not_found(code)
+    quotes = not is_certain and _quotes_throttle(error, str(message or ""))
     return ErrorFacts(
         names=frozenset(_names(error, code, details, operation, shape)),
         text=_of_call(other_call, _text(safe_code, status, metadata.get("RequestId"))),
@@ -211,17 +215,18 @@ def _transient_and_throttled(
 # the message, as "Rate exceeded (ErrorCode: Throttling)" or in the forms of the SDKs.
 
 _THROTTLES: Final = re.compile(
-    r"(?:^|[.:(\['\"]\s*)"
-    r"(?:Rate [Ee]xceeded|(?:EC2 )?Request limit exceeded|Too [Mm]any [Rr]equests)"
-    # A word after it would make it a sentence about something else.
-    r"(?=\W*$|[.,)'\"]|\s\()"
+    r"(?:^|[.:(\['\"]\s*)(?:Rate [Ee]xceeded|(?:EC2 )?Request limit exceeded)"
+    # A word or a quotation mark after it would make it a sentence about something else.
+    r"(?=[\s.)]*$|[.,)]|['\"]?\s\(|['\"]\}|\s+status code)"
+    r"|^Too [Mm]any [Rr]equests(?=[\s.]*$|,|\s\(Service:)"
+    r"| reasons \[(?:None, )*(?:ThrottlingError|ProvisionedThroughputExceeded)[^\]C]*\]"
 )
 _QUOTED_CODE: Final = re.compile(
-    r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)"
-    r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)): "
+    r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)(?=[;,.)]|\s*$)"
+    r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)|SlowDown): "
 )
-_MAY_QUOTE: Final = re.compile("throttl|exceeded|too ?many|slow ?down", re.IGNORECASE)
-"""Most messages are about something else."""
+_MAY_QUOTE: Final = ("throttl", "exceeded", "too many", "toomany", "slowdown")
+"""In lower case. Most messages have none of these."""
 
 _OF_QUOTAS: Final = "LimitExceededException"
 """botocore takes it for a throttle; most services mean a quota."""
@@ -233,7 +238,8 @@ def _quotes_throttle(error: Exception, message: str) -> bool:
     One that only speaks of rates, or of what is named for throttles, does not.
     """
     message = message[:MOST_MESSAGE]
-    if not _MAY_QUOTE.search(message):
+    text = message.lower()
+    if not any(each in text for each in _MAY_QUOTE):
         return False
     if _THROTTLES.search(message):
         return True
@@ -290,10 +296,15 @@ def _text_of_exception(
     is_botocores = isinstance(error, BotoCoreError) and not isinstance(error, _TRANSPORT)
     if is_botocores or is_passing(error):
         # The client's endpoint has no part in it.
-        return f"{name}: {cut(without_secrets(str(error)), MOST_TEXT)}"
+        return f"{name}: {cut(without_secrets(told_by(error)), MOST_TEXT)}"
     where = f"{name} at {_host(endpoint)}" if endpoint else name
     cause = cause_in_words(error, operation)
     return f"{where}: {cause}" if cause else where
+
+
+def told_by(error: Exception) -> str:
+    """Return the text of an exception; without the values of parameters that botocore refused."""
+    return wrong_parameters(error) if isinstance(error, ParamValidationError) else str(error)
 
 
 def _host(endpoint: str) -> str:

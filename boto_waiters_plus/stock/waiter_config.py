@@ -24,12 +24,12 @@ from typing import Any, Final
 import botocore.waiter
 
 from ..calls.private_names import is_botocores_model, model_of_config
-from ..common.arguments import check_order, seconds, time_bound, unknown
+from ..common.arguments import seconds, time_bound, unknown
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..deadlines import seconds_left
 from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..options import WaitOptions, common_policy_fields, refuse_short_wait
+from ..options import WaitOptions, common_policy_fields, refuse_misfit, refuse_short_wait
 
 CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
 SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
@@ -61,6 +61,7 @@ def policy_of(
     # Defaults do not change a schedule that was chosen.
     applied = given if chosen else options
     min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
+    refuse_misfit(min_delay, max_delay, "", applied, given)
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
     limits = _limits(delay, attempts, chosen, wall, options)
     refuse_short_wait(given, limits["max_wait"])
@@ -122,7 +123,6 @@ def _delays(
     given: Any = options.min_delay
     least = min(least or 1, longest) if given is None else given
     most = max(most, least) if options.max_delay is None else longest
-    check_order(least, most)
     return least, most, pace
 
 

@@ -8,6 +8,7 @@ import logging
 import queue
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from unittest import mock
 
 import boto3
@@ -553,13 +554,32 @@ def test_what_a_refresh_raises_ends_all_waits_that_share_it_as_one(run, service,
 
 
 @BATCHES
-@pytest.mark.parametrize(("service", "waits_of"), [("ec2", instances), ("sagemaker", jobs)])
-def test_an_error_of_a_hook_ends_all_waits_that_share_it(run, service, waits_of):
+@pytest.mark.parametrize(
+    ("service", "waits_of", "calls"), [("ec2", instances, 1), ("sagemaker", jobs, 41)]
+)
+def test_an_error_of_a_hook_ends_all_waits_that_share_it(run, service, waits_of, calls):
     errors = [of_secret("InvalidInstanceID.NotFound")] * 99
     client, hook = hooked(service, "before-call", by_hand, *errors)
     for error in run(waits_of(client, 40)):
         assert "GetSecretValue failed with InvalidInstanceID.NotFound" in str(error)
-    assert hook.call_count == 1
+    assert hook.call_count == calls
+
+
+@BATCHES
+def test_a_hook_of_the_list_alone_ends_no_wait(run):
+    client = boto3.client("sagemaker")
+
+    def answer(model, **_):
+        if model.name == "ListTrainingJobs":
+            raise of_secret("AccessDenied")
+        return SimpleNamespace(status_code=200), {
+            "TrainingJobStatus": "Completed",
+            "ResponseMetadata": {"HTTPStatusCode": 200},
+        }
+
+    client.meta.events.register("before-call", answer)
+    outcomes = run(jobs(client, 30))
+    assert all(isinstance(each, bwp.ResponseOutcome) for each in outcomes)
 
 
 @BATCHES

@@ -275,6 +275,10 @@ QUOTES = [
     "Rate Exceeded.",
     "Too Many Requests",
     "Too many requests, please wait before trying again.",
+    "Failed: Throttling: Rate exceeded\n\tstatus code: 400, request id: 1",
+    '{"message": "Rate exceeded"}',
+    "AWS service call failed. SlowDown: Please reduce your request rate.",
+    "Transaction cancelled, specific reasons [None, ThrottlingError, None]",
 ]
 MENTIONS = [
     f"{ECS}The subnet ID 'subnet-1' does not exist (ErrorCode: InvalidSubnetID.NotFound)",
@@ -292,8 +296,31 @@ MENTIONS = [
     "Resource throttling-test does not exist",
     "Alarm ThrottlingException does not exist",
     "Role RequestLimitExceeded not found",
+    "Rule with name 'Rate exceeded' not found",
+    "Too many requests (max 25) in the batch",
+    "BatchSize: Too many requests, expected at most 10",
+    "Quota exceeded: Too many requests",
+    "Invalid error code: ThrottlingException is not a valid value for RetryOn",
+    "Transaction cancelled, specific reasons [ThrottlingError, ConditionalCheckFailed]",
     "",
 ]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("ResourceNotFoundException", 400),
+        ("NoSuchThing", 400),
+        ("Gone", 404),
+        ("AccessDenied", 403),
+    ],
+)
+def test_what_is_certain_is_no_throttle_whatever_it_quotes(answers, virtual_time, code, status):
+    client = boto3.client("iam")
+    answers(client, quoting(QUOTES[0], code, status))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        bwp.wait_until(client, "RoleExists", max_wait=300, retry_transient=True, RoleName="r")
+    assert caught.value.attempts == 1
 
 
 @WAYS
