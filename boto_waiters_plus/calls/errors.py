@@ -233,10 +233,8 @@ _KNOWN: Final = frozenset({
 })  # fmt: skip
 """Operations by which credentials, tokens, endpoints and sessions are asked for."""
 
-_AFTER_SENDING: Final = frozenset({
-    "needs-retry", "response-received", "before-parse", "after-call", "after-call-error",
-})  # fmt: skip
-"""The events of a call whose hooks run when its request may have been sent."""
+_AFTER_SENDING: Final = ("needs-retry", "response-received", "before-parse", "after-call")
+"""How the events of a call begin whose hooks run when its request may have been sent."""
 
 
 class OnTheWay(NamedTuple):
@@ -283,7 +281,7 @@ def on_the_way(error: BaseException, called: str | None = None) -> OnTheWay | No
         # What fetches credentials caught it, and says what to do about it, such as to log in.
         caught_in = _modules_of(context)[:1]
         name = None if _FETCHERS.isdisjoint(caught_in) else context.operation_name
-    is_sent = (event or "").partition(".")[0] in _AFTER_SENDING
+    is_sent = (event or "").startswith(_AFTER_SENDING)
     is_sent |= next(filter(None, map(attempts_in, frames)), 1) > 1
     return OnTheWay(name or inner, is_sent, is_hooked and not (is_fetched or is_known))
 

@@ -422,7 +422,6 @@ def unchanged_by(mutation: OperationModel, end: object) -> ExceptionOutcome | No
         return None
     # As boto3 raises a refusal.
     answer: Any = {"Error": {"Code": str(end.observed), "Message": message}}
-    answer["ResponseMetadata"] = end.last_response.get("ResponseMetadata", {})
     names = "waiter", "label", "attempts", "elapsed", "acceptor", "observed", "timeline_record"
     facts: Any = {name: getattr(end, name) for name in names}
     refusal = ClientError(answer, mutation.name)

@@ -299,7 +299,8 @@ class PreparedCall:
     def _repetition(
         self, operation: OperationModel, parameters: Mapping[str, Any], **bounds: Any
     ) -> Repetition:
-        options = self._options
+        options, member = self._options, self.target.member
+        required = getattr(self.target.operation.input_shape, "required_members", ())
         return Repetition(
             self.target.client,
             operation,
@@ -309,11 +310,12 @@ class PreparedCall:
             ),
             first_is_unknown=self._is_resumed,
             rules=RefusalRules(
-                has_token=self.target.member is not None,
-                once=options.once and self.target.member is None,
+                has_token=member is not None,
+                once=options.once and member is None,
                 propagation_wait=options.propagation_wait,
                 busy_wait=options.busy_wait,
                 no_change_ok=options.no_change_ok,
+                is_one_change=len(self.parameters) <= len(required) + 1 + (member is not None),
             ),
             **bounds,
         )
@@ -387,13 +389,12 @@ def _retries_of_sdk(response: Any) -> int:
     return retries
 
 
-def _saw_it_gone(error: WaiterError) -> bool:
-    """Return whether the only attempt of a wait saw a resource that was deleted, or is being."""
-    states = [entry.state for entry in error.timeline if error.attempts == 1]
-    words = state_words((states or [None])[-1] or "")
-    return FAILED_WORDS.isdisjoint(words) and any(
-        word.startswith((*ENDINGS, "SHUTTING")) for word in words
-    )
+def _saw_it_gone(error: WaiterError, *, is_missing: bool) -> bool:
+    """Return whether a wait saw nothing but a resource that is missing, or is being deleted."""
+    states = {entry.state or "" for entry in error.timeline}
+    words = state_words(states.pop()) if len(states) == 1 else ()
+    is_ending = any(word.startswith((*ENDINGS, "SHUTTING")) for word in words)
+    return not states and (is_missing or (is_ending and FAILED_WORDS.isdisjoint(words)))
 
 
 def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:
@@ -401,7 +402,7 @@ def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> Waite
     facts = None if error.last_exception is None else error_facts(error.last_exception)
     is_gone = facts is not None and facts.missing
     is_answered = facts is None or facts.on_the_way is None
-    is_late = is_repeated and is_answered and (is_gone or _saw_it_gone(error))
+    is_late = is_repeated and is_answered and _saw_it_gone(error, is_missing=is_gone)
     if isinstance(error, WaiterFailedError) and is_late:
         text = "An earlier attempt of the call made the resource, and it is gone by now."
         error = error.extended(text, LateArrivalError)

@@ -218,6 +218,7 @@ MOST_ITEMS: Final = 1000
 go back years."""
 
 _ANSWERED, _REPEATED, _UNCHANGED = 0, 1, 2
+_MAY_BE_BUSY: Final = (ErrorMeaning.REPEAT, ErrorMeaning.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +236,8 @@ class RefusalRules:
     other that is transient."""
     no_change_ok: bool
     """Whether the refusal of a call that changes nothing is an outcome."""
+    is_one_change: bool
+    """Whether the call asks for one change, at most."""
 
 
 class Repetition:
@@ -424,17 +427,17 @@ class CallJudge:
         is_repeated = not rules.once and meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
         if facts.on_the_way is not None:
             return _REPEATED if is_repeated else None
-        body = facts.response.get("Error", {})
-        code, message = str(body.get("Code")), str(body.get("Message"))
-        if rules.busy_wait is not None and meaning in (ErrorMeaning.REPEAT, ErrorMeaning.REFUSED):
-            names = self._namespace, facts.names
-            if says_in_progress(*names, message, is_asked=True):
-                # The change in progress may be that of an earlier attempt.
-                is_safe = rules.has_token or not is_unknown
-                is_repeated = is_safe and self._elapsed() < rules.busy_wait
+        code, message = facts.code, facts.message or ""
+        of_busy = rules.busy_wait if meaning in _MAY_BE_BUSY else None
+        names = self._namespace, facts.names
+        if of_busy is not None and says_in_progress(*names, message, is_asked=True):
+            # The change in progress may be that of an earlier attempt.
+            is_safe = rules.has_token or not is_unknown
+            is_repeated = is_safe and self._elapsed() < of_busy
         ids = [f"{self._namespace}#{name}" for name in facts.names]
         # Nor may that change have ended where nothing is left to change.
-        if rules.no_change_ok and not is_unknown and says_no_change(ids, message):
+        is_one = rules.is_one_change
+        if rules.no_change_ok and not is_unknown and says_no_change(ids, message, is_one=is_one):
             return _UNCHANGED
         if self._elapsed() < rules.propagation_wait:
             is_repeated |= says_propagating(self._shape_id, code, message)

@@ -313,11 +313,13 @@ def says_in_progress(
     ]
     if any(is_said or not each.get("decidedByMessage", False) for each in found):
         return True
-    if not is_asked or "already exist" in text:
+    if not is_asked or "already exist" in text or "satisfy constraint" in text:
         return False
     asked = of_any_service["asked"]
     found = [each for each in of_service if each.get("onlyAsked") or "words" in each]
-    found += [asked for name in names if name in asked["codes"]]
+    # What is known of the service decides.
+    if not found and not {*names}.isdisjoint(asked["codes"]):
+        found = [asked]
     return any(_says(each, text) for each in found)
 
 
@@ -326,15 +328,17 @@ def _says(trait: Mapping[str, Any], text: str) -> bool:
     return any(words in text for words in trait.get("words", ("",)))
 
 
-def says_no_change(shape_ids: Iterable[str], message: str) -> bool:
+def says_no_change(shape_ids: Iterable[str], message: str, *, is_one: bool = True) -> bool:
     """Return whether an error or a reason says that nothing had to be changed.
 
     Args:
         shape_ids: of the error, by each of its names, or of the operation whose effect has failed.
         message: of the service.
+        is_one: whether one change was asked for, at most: the message may be about one of several.
     """
     traits, text = shipped_traits(NO_CHANGE), message.lower()
-    return any(_says(traits[each], text) for each in shape_ids if each in traits)
+    found = [traits[each] for each in shape_ids if each in traits]
+    return any(_says(each, text) and (is_one or not each.get("ofOne")) for each in found)
 
 
 def says_propagating(operation: str, code: str, message: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from botocore.model import ListShape, OperationModel, Shape, StructureShape
+from botocore.model import OperationModel
 
 from ..batch.wait import Wait
 from ..changes.answers import NOT_KEPT
@@ -92,20 +92,11 @@ def refuse_unkept(operation: OperationModel, asked: Mapping[str, Any]) -> None:
     """Raise ValueError for a parameter that is not kept, and so cannot be compared."""
     given, kept = as_json(None, asked), kept_parameters(operation, asked)
     if given != kept:
-        name = _unkept(operation.input_shape, given, kept).lstrip(".")
-        problem = f"{name} is sensitive, and not kept: with another value the same "
+        name = next(each for each in given if given[each] != kept.get(each))
+        problem = (
+            f"{name} is sensitive, or a part of it, and not kept: with another value the same "
+        )
         raise WrongValueError(problem, Keyword("request_id"), " would be taken for a repetition")
-
-
-def _unkept(shape: Shape | None, given: Any, kept: Any, name: str = "") -> str:
-    """Return the name of the first parameter that is not kept; the keys of a map may be secrets."""
-    if isinstance(kept, dict) and isinstance(shape, StructureShape):
-        members = [(shape.members.get(k), v, kept.get(k), f"{name}.{k}") for k, v in given.items()]
-    elif kept and isinstance(shape, ListShape):
-        members = [(shape.member, *pair, name) for pair in zip(given, kept, strict=True)]
-    else:
-        return name
-    return next((_unkept(*each) for each in members if each[1] != each[2]), name)
 
 
 def keep_answer(

@@ -139,7 +139,8 @@ class NewRows:
         _refuse_functions(wait)
         parameters = as_json(wait.operation.input_shape, wait.parameters)
         begun = self._begun
-        if begun is None or begun["answer"]:
+        # After a call they are the effect's, and the polls tell.
+        if begun is None:
             refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
         digest = self._digest(wait.definition)
         row: dict[str, Any] = {
@@ -259,7 +260,11 @@ class RowCall:
             # Whatever it is, an earlier attempt may have been executed.
             except Exception as error:
                 is_known = isinstance(error, (WaiterError, UnableError))
-                end(unable(error) or (error if is_known else unknown_answer(self.begun)))
+                known = error if is_known else unknown_answer(self.begun)
+                if not is_known and hasattr(error, "call"):
+                    # The answer was not kept: its token lets the call be repeated.
+                    known = UnableError("unavailable", f"not kept: {type(error).__name__}")
+                end(unable(error) or known)
 
         if age < CALLER_LEASE:
             # The process may be about to take its lease.

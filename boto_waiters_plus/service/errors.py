@@ -41,9 +41,6 @@ _TRANSPORT = (HTTPClientError, NoConnectionError)
 MOST_TEXT = 500
 """Characters of the text of an error of botocore."""
 
-MOST_MESSAGE = 10_000
-"""Characters of the message of a service that are read for what it means."""
-
 NEVER_SERVED = (501, 505)
 """HTTP statuses of what the service never does: not implemented, version not supported."""
 
@@ -228,23 +225,22 @@ _QUOTED_CODE: Final = re.compile(
 _MAY_QUOTE: Final = ("throttl", "exceeded", "too many", "toomany", "slowdown")
 """In lower case. Most messages have none of these."""
 
-_OF_QUOTAS: Final = "LimitExceededException"
-"""botocore takes it for a throttle; most services mean a quota."""
-
 
 def _quotes_throttle(error: Exception, message: str) -> bool:
     """Return whether a message quotes the throttle of another service.
 
     One that only speaks of rates, or of what is named for throttles, does not.
     """
-    message = message[:MOST_MESSAGE]
+    message = message[:10_000]  # It may be megabytes.
     text = message.lower()
     if not any(each in text for each in _MAY_QUOTE):
         return False
     if _THROTTLES.search(message):
         return True
-    codes = {code or other for code, other in _QUOTED_CODE.findall(message)} - {_OF_QUOTAS}
-    return any(is_retryable(error, {"Error": {"Code": code}})[1] for code in codes)
+    codes = {code or other for code, other in _QUOTED_CODE.findall(message)}
+    # botocore takes the code of quotas for a throttle.
+    of_throttles = codes - {"LimitExceededException"}
+    return any(is_retryable(error, {"Error": {"Code": code}})[1] for code in of_throttles)
 
 
 def _is_of_server(status: Any) -> bool:

@@ -299,3 +299,15 @@ def test_no_busy_call_is_repeated_after_an_open_attempt(ec2, answers, error_answ
         call_once(ec2.stop_instances, allow_repeat=True, InstanceIds=["i-1"], **options)
     assert caught.value.outcome_unknown
     assert service.operations == ["StopInstances"] * 2
+
+
+def test_what_goes_while_it_is_watched_is_not_late(
+    stock_botocore, answers, error_answer, lost, virtual_time
+):
+    eks = boto3.client("eks")
+    creating = {"nodegroup": {"status": "CREATING"}}
+    answers(eks, lost, creating, creating, creating, error_answer("ResourceNotFoundException"))
+    group = {"clusterName": "c", "nodegroupName": "n", "subnets": ["s"], "nodeRole": "r"}
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        idempotency.call_once(eks.create_nodegroup, max_wait=600, then_wait=True, **group)
+    assert type(caught.value) is bwp.WaiterFailedError

@@ -63,7 +63,10 @@ def swapped(data):
 
 def without_parameter(client, operation, name):
     """The client as of a botocore that does not know a parameter."""
-    del client.meta.service_model.operation_model(operation).input_shape.members[name]
+    shape = client.meta.service_model.operation_model(operation).input_shape
+    required = [each for each in shape.required_members if each != name]
+    vars(shape)["required_members"] = required
+    del shape.members[name]
     return client
 
 

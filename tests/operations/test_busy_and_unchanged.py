@@ -1,6 +1,7 @@
 """Refusals of `begin` because of another change, and because there is nothing to change."""
 
 import asyncio
+import functools
 
 import boto3
 import pytest
@@ -138,7 +139,7 @@ PARAMETERS = {
 BUSY = {
     "lambda": ("ResourceConflictException", "An update is in progress for resource: arn"),
     "eks": ("ResourceInUseException", "Cannot Update because c currently has update u in progress"),
-    "rds": ("InvalidDBInstanceState", "Instance d is not in available state."),
+    "rds": ("InvalidDBInstanceState", "Instance cannot reboot due to an in-progress operation."),
     "opensearch": ("ValidationException", "A change/update is in progress."),
     "kinesis": ("ResourceInUseException", "Stream s not ACTIVE, instead in state UPDATING"),
     "elasticbeanstalk": ("InvalidParameterValue", "e is in an invalid state. Must be Ready."),
@@ -186,3 +187,50 @@ def test_a_change_of_an_open_attempt_is_not_waited_for(client, busy):
     with pytest.raises(ClientError, match="UPDATE_IN_PROGRESS"):
         bwp.begin(stacks.update_stack, max_wait=600, busy_wait=60, **STACK)
     assert len(stacks.called.operations) > 1
+
+
+THROUGHPUT = {"ReadCapacityUnits": 25, "WriteCapacityUnits": 25}
+LOGGING = {"clusterLogging": [{"types": ["api"], "enabled": True}]}
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    ("service", "method", "one", "other", "code", "message"),
+    [
+        (
+            *("dynamodb", "update_table"),
+            {"TableName": "orders", "ProvisionedThroughput": THROUGHPUT},
+            {"DeletionProtectionEnabled": True},
+            *("ValidationException", "The requested value equals the current value."),
+        ),
+        (
+            *("eks", "update_cluster_config", {"name": "c", "logging": LOGGING}),
+            {"resourcesVpcConfig": {"endpointPublicAccess": True}},
+            *("InvalidParameterException", "No changes needed for the logging config provided"),
+        ),
+    ],
+)
+def test_one_of_several_changes_is_not_all(
+    client, error_answer, several, service, method, one, other, code, message
+):
+    made = client(service, error_answer(code, message))
+    call = functools.partial(bwp.begin, getattr(made, method), max_wait=60, no_change_ok=True)
+    if several:
+        with pytest.raises(ClientError, match=code):
+            call(**one, **other)
+    else:
+        assert call(**one).result(0).basis == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Stack:arn is in REVIEW_IN_PROGRESS state and can not be updated.",
+        "1 validation error: Member must satisfy constraint: [CREATE_IN_PROGRESS]",
+    ],
+)
+def test_what_does_not_pass_is_not_busy(client, error_answer, message):
+    stacks = client("cloudformation", error_answer("ValidationError", message))
+    with pytest.raises(ClientError, match="IN_PROGRESS"):
+        bwp.begin(stacks.update_stack, max_wait=600, busy_wait=60, **STACK)
+    assert len(stacks.called.operations) == 1

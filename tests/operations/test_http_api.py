@@ -132,6 +132,12 @@ def test_what_is_no_id_is_not_found(open_store, request, database, wait_id):
     is_problem(web.post(f"/operations/{wait_id}:cancel"), 404, "not_found")
 
 
+def test_a_line_end_behind_cancel_is_another_path(web):
+    started = post(web).json()["path"]
+    is_problem(web.post(f"/{started}:cancel%0A"), 404, "not_found")
+    assert not web.get(f"/{started}").json()["done"]
+
+
 def test_a_parallel_exclusive_wait_conflicts(web):
     first = post(web, exclusive_key="deploy").json()["path"]
     response = post(web, exclusive_key="deploy")
