@@ -249,10 +249,7 @@ class _Beginning:
 
     def answered(self, call: CallOutcome) -> AnsweredCall:
         """Return a call that was answered, with its effect."""
-        # A refusal is no answer.
-        return self._effect.answered(
-            self.prepared.parameters, {} if call.outcome else call.response
-        )
+        return self._effect.answered(self.prepared.parameters, call.response)
 
     def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
         """Make the call, which the store keeps before, and return the operation for its effect.

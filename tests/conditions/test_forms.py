@@ -196,9 +196,10 @@ def test_the_end_has_the_last_exception_retried(forms, values, virtual_time, for
 
 
 @pytest.mark.parametrize(("error", "text"), [*BROKEN, (NoTextError(), "NoTextError.")])
-def test_the_text_of_an_exception_is_safe(forms, values, error, text):
+@pytest.mark.parametrize("last", [[], [0]], ids=["at the end", "before"])
+def test_the_text_of_an_exception_is_safe(forms, values, error, text, last):
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        forms.wait_for(values(error, 0), max_wait=3, retry_on=Exception)
+        forms.wait_for(values(error, *last), max_wait=3, retry_on=Exception)
     assert text in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert str(caught.value).isprintable()

@@ -367,3 +367,20 @@ def test_an_unknown_key_of_the_config_is_answered_with_all(s3, key):
     words = f"'{key}'.*Delay, MaxAttempts, MaxWait"
     with pytest.raises(ValueError, match=words):
         s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={key: 5})
+
+
+@pytest.mark.parametrize(
+    ("default", "given", "words"),
+    [
+        ({"min_delay": 50}, {"max_delay": 1}, "less than the min_delay of the defaults"),
+        ({"max_delay": 1}, {"min_delay": 30}, "more than the max_delay of the defaults"),
+    ],
+)
+def test_the_delay_that_does_not_fit_is_the_given_one(answers, missing, default, given, words):
+    bwp.install(defaults=default)
+    client = boto3.client("s3")
+    called = answers(client, missing)
+    with pytest.raises(ValueError, match=words) as caught:
+        client.get_waiter("bucket_exists").wait(Bucket="b", **given)
+    assert {caught.value.argument: caught.value.value} == given
+    assert called.operations == []
