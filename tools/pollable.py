@@ -149,7 +149,7 @@ _FACTS: Final = listed(
 
 
 def unread_members() -> Iterator[tuple[str, Shape]]:
-    """Yield the candidates that nobody has read, as `SERVICE.STRUCTURE.MEMBER`, and their shape."""
+    """Yield the unread candidates, as `SERVICE.STRUCTURE.MEMBER`, and their shapes."""
     read = harmless()
     for name, shape in candidates().items():
         if name not in read:
@@ -236,7 +236,7 @@ def harmless_text(names: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Print what nobody has read, or note what somebody has."""
+    """Print what has not been read, or record what has."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

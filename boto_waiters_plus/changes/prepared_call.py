@@ -392,9 +392,10 @@ def _retries_of_sdk(response: Any) -> int:
 def _saw_it_gone(error: WaiterError, *, is_missing: bool) -> bool:
     """Return whether a wait saw nothing but a resource that is missing, or is being deleted."""
     states = {entry.state or "" for entry in error.timeline}
-    words = state_words(states.pop()) if len(states) == 1 else ()
+    words = state_words("".join(states))
     is_ending = any(word.startswith((*ENDINGS, "SHUTTING")) for word in words)
-    return not states and (is_missing or (is_ending and FAILED_WORDS.isdisjoint(words)))
+    is_gone = is_missing or (is_ending and FAILED_WORDS.isdisjoint(words))
+    return len(states) <= 1 and is_gone
 
 
 def _about(error: WaiterError, call: CallOutcome, *, is_repeated: bool) -> WaiterError:

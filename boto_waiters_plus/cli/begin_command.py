@@ -35,7 +35,7 @@ USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait 
 
 FLAG_HELP = {
     "--once": "refuse an operation that cannot be repeated safely",
-    "--no-change-ok": "take a refusal that says that nothing is to change for a success",
+    "--no-change-ok": "treat a refusal because there is nothing to change as a success",
     "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
     "--stop-on-cancel": "make that call after Ctrl-C and SIGTERM",
     "--allow-repeat": "repeat an operation that has no token",

@@ -42,7 +42,7 @@ NOT_FOUND_FOR: Final = 60
 
 MAKING_VERBS: Final = frozenset(("Create", "Run", "Start"))
 
-Basis = Literal["identity", "goal", "version", "transition", "held", "unchanged"]
+Basis = Literal["identity", "goal", "version", "transition", "held"]
 """How it is known that a state belongs to a change; see `Effect.basis`."""
 
 

@@ -93,9 +93,7 @@ def refuse_unkept(operation: OperationModel, asked: Mapping[str, Any]) -> None:
     given, kept = as_json(None, asked), kept_parameters(operation, asked)
     if given != kept:
         name = next(each for each in given if given[each] != kept.get(each))
-        problem = (
-            f"{name} is sensitive, or a part of it, and not kept: with another value the same "
-        )
+        problem = f"{name} is sensitive, in part or whole, and not kept: another value under this "
         raise WrongValueError(problem, Keyword("request_id"), " would be taken for a repetition")
 
 
