@@ -7,10 +7,12 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from .engine.acceptors import MatchedAcceptor
 from .engine.redaction import cut, shown, state_text
+from .engine.reports import Reported, reported_text
 
 LONGEST: Final = 100
 """The most attempts of a timeline; it has the last ones."""
@@ -30,18 +32,17 @@ class TimelineEntry(NamedTuple):
     state: str | None
 
 
-Record = tuple[Iterable[TimelineEntry] | None, int, float, Any, str | None]
+Record = tuple[Iterable[TimelineEntry] | None, int, float, str | None]
 """What a timeline is made from when it is asked for, because few are: the earlier attempts, then of
-the last one its number, its time, the value observed, and the words for it."""
+the last one its number, its time, and the state seen or the code of its error."""
 
 
 def timeline_of(record: Record | None) -> tuple[TimelineEntry, ...]:
     """Return the timeline of a wait; empty if no attempt was answered."""
     if record is None:
         return ()
-    earlier, attempt, elapsed, observed, words = record
-    last = TimelineEntry(attempt, round(elapsed, 3), state_text(observed, words))
-    return (*(earlier or ()), last)
+    earlier, attempt, elapsed, state = record
+    return (*(earlier or ()), TimelineEntry(attempt, round(elapsed, 3), state))
 
 
 Rows = Sequence[tuple[str, str]]
@@ -52,6 +53,9 @@ class FactTable:
 
     # A timeline of 100 attempts takes 12 kB, and few are asked for.
     timeline_record: Record | None = None
+    reported: Reported = MappingProxyType({})
+    """What the definition reports of the last state seen, by word (`boto.waiters#reports`): texts,
+    numbers, or lists of at most five of them. Empty where the state is one value."""
 
     @property
     def timeline(self) -> tuple[TimelineEntry, ...]:
@@ -91,7 +95,7 @@ def wait_rows(wait: Any) -> Rows:
     rows = [
         ("waiter", wait.waiter),
         ("label", wait.label),
-        ("state", shown(wait.observed) or ""),
+        ("state", reported_text(wait.reported) or state_text(wait.observed, None) or ""),
         ("attempts", str(wait.attempts)),
         ("elapsed", f"{wait.elapsed:.1f} s"),
     ]
@@ -128,6 +132,7 @@ class WaiterOutcome(FactTable, Generic[ResponseT_co]):
     is one.
     """
     timeline_record: Record | None = field(default=None, compare=False)
+    reported: Reported = field(default_factory=dict, compare=False)
     # Not `ResponseT_co | None`: an outcome that was not narrowed would type-check nowhere.
     response: Any = field(default=None, init=False)
     """The response of a `ResponseOutcome`; None for an `ExceptionOutcome`."""

@@ -6,12 +6,13 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
 from .common.labels import LabelCell, ShortLabels, one_line
 from .engine.model import WaitDescription
+from .engine.reports import Reported
 from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome
@@ -58,6 +59,8 @@ class WaitProgress:
     """How the wait ended, or `waiting`."""
     observed: str | None = None
     """The state seen by the last attempt, or the code of its error, if it is safe to show."""
+    reported: Reported = field(default_factory=dict, hash=False)
+    """What the definition reports of that state, by word; see `WaiterOutcome.reported`."""
     attempts: int = 0
     """The number of calls answered."""
     elapsed: float = 0.0
@@ -107,6 +110,7 @@ class Progress:
             replace(
                 self._waits[index],
                 observed=event.error or event.state,
+                reported=event.reported,
                 attempts=event.attempt,
                 elapsed=event.elapsed,
                 next_delay=event.next_delay,

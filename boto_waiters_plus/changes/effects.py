@@ -24,6 +24,7 @@ from ..common.wrong_arguments import (
     wrong_type,
 )
 from ..definitions.changes import (
+    EFFECTS_FILE,
     OF_ANSWER,
     Basis,
     EffectTrait,
@@ -93,8 +94,14 @@ class EffectWaiter(PollingWaiter):
     """
 
     def __init__(self, found: BoundWaiter, trait: EffectTrait) -> None:
-        acceptors = (*trait.own, *found.definition.acceptors)
-        super().__init__(replace(found.definition, acceptors=acceptors), found.operation)
+        definition = found.definition
+        acceptors = (*trait.own, *definition.acceptors)
+        reports = trait.reports or definition.reports
+        super().__init__(
+            replace(definition, acceptors=acceptors, reports=reports),
+            found.operation,
+            from_user=definition.source != EFFECTS_FILE and found.from_user,
+        )
         self._trait = trait
         self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
@@ -121,7 +128,9 @@ class EffectWaiter(PollingWaiter):
             return described
         goal = trait.documentation.partition(";")[0].removeprefix("Wait until ")
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
-        own = zip(description.acceptors, description.states, trait.says, strict=False)
+        own = [*zip(description.acceptors, description.states, trait.says, strict=False)]
+        # What an own acceptor compares is an expression, which the state seen stands for.
+        said_of_own = [(said, False) for _, _, said in own]
         acceptors = [
             replace(each, text=f"{state.value} when {words}")
             if (words := said or texts.get(state))
@@ -129,7 +138,12 @@ class EffectWaiter(PollingWaiter):
             for each, state, said in own
         ]
         # Those of a named waiter have words already.
-        return replace(described, acceptors=(*acceptors, *description.acceptors[len(acceptors) :]))
+        count = len(own)
+        return replace(
+            described,
+            acceptors=(*acceptors, *description.acceptors[count:]),
+            words=(*said_of_own, *description.words[count:]),
+        )
 
     @property
     def of_change(self) -> EffectWaiter:

@@ -24,7 +24,7 @@ from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
-from .outcome_report import attempts_text, error_json, redacted, safe_response
+from .outcome_report import attempts_text, error_json, redacted, reported_json, safe_response
 from .output import add_output_options, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
 
@@ -248,6 +248,7 @@ def _report(
 
 def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
     facts = {name: getattr(outcome, name) for name in ("waiter", "observed", "basis")}
+    facts |= reported_json(outcome)
     if outcome.exception is not None:
         facts["exception"] = error_json(outcome.exception)
     return facts

@@ -81,6 +81,7 @@ class PlainProgress:
             self.waits[index] = wait = replace(
                 before,
                 observed=event.state or event.error,
+                reported=event.reported,
                 attempts=event.attempt,
                 elapsed=event.elapsed,
                 next_delay=delay,

@@ -20,11 +20,13 @@ from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, RetryTransie
 from ..engine.matching import Matching
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import cut, may_show, printable, without_secrets
+from ..engine.reports import reported_text
 from ..exceptions import WaiterError
 from ..options import refuse_short_wait, retry_transient_of
 from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
+from ..service.reports import StateReports
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.drivers import drive, drive_async
 from ..wait.facts import Attempt, message_of
@@ -54,6 +56,7 @@ class ValueJudge:
     ) -> None:
         self._matching = Matching(definition.acceptors)
         self._operation = operation
+        self._reports = StateReports(operation, definition.reports)
         self._model = None if operation is None else DataModel(operation, self._matching.paths)
         self._input = plain(input) if self._model is None else self._model.input(input or {})
 
@@ -74,12 +77,15 @@ class ValueJudge:
         document = plain(value) if model is None else model.output(value)
         match = self._matching.match_response(document, self._input)
         is_sensitive = model is not None and model.sensitive
+        reported = self._reports.read(document if model is None else value)
+        # Of a model, the path leads to a state; a callable may return anything.
+        state = None if is_sensitive or model is None else match.state
         return Attempt(
             facts=Facts(acceptor=match.index),
             response=value,
             observed=None if is_sensitive else match.observed,
-            # Of a model, the path leads to a state; a callable may return anything.
-            state=None if is_sensitive or model is None else match.state,
+            state=reported_text(reported) or state,
+            reported=reported,
             service_message=None if is_sensitive else message_of(match.message),
             last_response=value if isinstance(value, Mapping) else {},
             problems=match.problems,

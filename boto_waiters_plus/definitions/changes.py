@@ -102,6 +102,8 @@ class EffectTrait:
     own: tuple[Acceptor, ...] = ()
     """Acceptors that come before those of the named waiter. The two fields above begin with
     them."""
+    reports: tuple[tuple[str, str], ...] = ()
+    """The words that it reports of the state seen, each with its path."""
     each: str | None = None
     """An expression on the call: the items that are judged one by one."""
     needed: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ class EffectTrait:
             certain=[index for index, each in enumerate(acceptors) if each.get("certain")],
             says=tuple(each.get("says", "") for each in acceptors),
             own=own,
+            reports=tuple(body.get("reports", {}).items()),
             each=body.get("each"),
             needed=tuple(body.get("needed", ())),
             settle_for=body.get("settleFor", 0),
@@ -156,14 +159,14 @@ class EffectTrait:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the waiter and its own acceptors."""
-        return asdict(replace(self, waiter="", own=()))
+        """Return all but the waiter, its own acceptors and its reports."""
+        return asdict(replace(self, waiter="", own=(), reports=()))
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any], waiter: WaiterDefinition) -> EffectTrait:
         """Read what `to_json` returned."""
         stop = body["stop"]
-        own = {"waiter": waiter, "own": (), "stop": stop and StopCall(**stop)}
+        own = {"waiter": waiter, "own": (), "reports": (), "stop": stop and StopCall(**stop)}
         own |= {name: tuple(body[name]) for name in ("says", "needed")}
         own["refusals"] = tuple(Refusal(**each) for each in body["refusals"])
         return cls(**{**body, **own})

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..engine.model import GENERATED, WaiterDefinition
-from .smithy import AWS_NAMESPACE, WAITABLE, UnreadWaiter, parse_waiter
+from .smithy import AWS_NAMESPACE, REPORTS, WAITABLE, UnreadWaiter, parse_waiter
 
 if TYPE_CHECKING:
     if sys.version_info >= (3, 11):
@@ -43,6 +43,7 @@ FILE_OF: Final = {
     "boto.waiters#tokenLifetime": "idempotency.json",
     "boto.waiters#propagating": "propagating.json",
     "boto.waiters#reason": "reasons.json",
+    REPORTS: "reports.json",
     "boto.waiters#screen": "screens.json",
 }
 """The file of `data/` that has a trait of shapes, which `data/traits.json` defines."""

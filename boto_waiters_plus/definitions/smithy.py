@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..engine.acceptors import Acceptor, OutputMatcher
@@ -28,6 +29,7 @@ from .parsing import (
     parse_typed,
     read_acceptor,
     require_acceptor_rules,
+    require_expression,
     require_mapping,
     require_success,
 )
@@ -106,6 +108,7 @@ def targets_of(references: Any) -> list[str]:
 # --- the trait in JSON AST -----------------------------------------------------------------------
 
 WAITABLE = "smithy.waiters#waitable"
+REPORTS = "boto.waiters#reports"
 SERVICE_TRAIT = "aws.api#service"
 OVERLAY = "boto.waiters#overlay"
 OVERLAY_PROBLEM = (
@@ -139,13 +142,16 @@ def parse_model(
     for shape_id, service_id, bodies in _waitable(shapes, place, service):
         namespace, _, operation = shape_id.partition("#")
         shape = shapes[shape_id]
+        reports = require_mapping(shape["traits"].get(REPORTS, {}), REPORTS, place)
         waiters = []
         for name, body in bodies.items():
             definition = parse_waiter(
                 name, body, operation=operation, source=source, service=service_id
             )
+            in_waiter = place.in_waiter(name)
+            definition = replace(definition, reports=read_reports(reports, name, in_waiter))
             if shape.get("type") == "operation":
-                _check_operation(definition, shape, shapes, place.in_waiter(name))
+                _check_operation(definition, shape, shapes, in_waiter)
             waiters.append(definition)
         definitions += waiters
         for name in services.get(shape_id) or [service_id or namespace]:
@@ -193,6 +199,25 @@ def read_waiter(
         service=service,
         source=place.source,
     )
+
+
+def reports_of(trait: Mapping[str, Any], waiter: str) -> tuple[tuple[str, str], ...]:
+    """Return the words that a waiter reports, each with its path; `*` stands for any waiter."""
+    return tuple(trait.get(waiter, trait.get("*", {})).items())
+
+
+def read_reports(
+    trait: Mapping[str, Any], waiter: str, place: Place
+) -> tuple[tuple[str, str], ...]:
+    """Parse what a waiter reports; see `reports_of`."""
+    for words in trait.values():
+        require_mapping(words, REPORTS, place)
+    found = reports_of(trait, waiter)
+    for word, path in found:
+        if not word:
+            raise place.error(f"a word of {REPORTS} is empty")
+        require_expression(path, place, word)
+    return found
 
 
 def documentation_in(waiter: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from .acceptors import (
 )
 from .computed_once import computed_once
 from .path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, SpecEvaluation
-from .redaction import counted, shown
+from .redaction import counted, state_text
 from .state_seen import Seen, StateReader
 
 
@@ -290,7 +290,7 @@ class Matching:
         # Neither true nor false is a state.
         if value is True or value is False:
             seen = self._seen(response)
-            state = seen.text or shown(seen.value)
+            state = state_text(seen.value, seen.text)
         return Match(
             index,
             value,

@@ -8,13 +8,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..common.arguments import check_order, seconds, text, texts
 from ..common.wrong_arguments import WrongValueError, wrong_value
-from .acceptors import Acceptor, AcceptorState, ErrorTypeMatcher, MatchedAcceptor, OutputMatcher
+from .acceptors import (
+    Acceptor,
+    AcceptorState,
+    ErrorTypeMatcher,
+    InputOutputMatcher,
+    MatchedAcceptor,
+    OutputMatcher,
+    PathComparator,
+)
 
 DEFAULT_MIN_DELAY = 2
 DEFAULT_MAX_DELAY = 120
@@ -26,6 +34,11 @@ DENIED_WHEN_GONE = "denied-when-gone"
 """The tag of a waiter whose service denies access to a resource that is gone."""
 
 WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
+_PLAIN = re.compile(r"[\w.*@\[\]\"-]+")
+
+_OUTER_PATH = re.compile(r"^(any|every) \S*\]\.(?=\w)")
+"""The part of a path before the items that an acceptor compares."""
+
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
 
 
@@ -46,6 +59,10 @@ class WaiterDefinition:
     tags: tuple[str, ...] = ()
     service: str | None = None
     """The service, by its Smithy namespace, service id or botocore name. None for any service."""
+    reports: tuple[tuple[str, str], ...] = ()
+    """What the state seen is made of: words, each with the path of its value in the response
+    (`boto.waiters#reports`). The word `state` is left out of the text. Empty: the state seen is
+    what the acceptors compare."""
     source: str = field(default="", compare=False)
     """The file (or kind of place) the definition was read from, for messages."""
     botocore_delay: float | None = field(default=None, compare=False)
@@ -68,6 +85,7 @@ class WaiterDefinition:
         success_on_error: Iterable[str] = (),
         retry_on_error: Iterable[str] = (),
         reason: str | None = None,
+        reports: Mapping[str, str] | None = None,
         min_delay: float = 2,
         max_delay: float = 30,
         many: Literal["all", "any"] = "all",
@@ -92,6 +110,9 @@ class WaiterDefinition:
                 it is that of the first item in a failure state; where they do not, a list of
                 reasons is read only if there is one state. By default the reason is looked for
                 beside the state.
+            reports: what the state seen has beside the state, in messages, events and timelines:
+                JMESPath expressions by a word each. `{"stage": "Job.Stage", "done": "Job.Percent"}`
+                gives "RUNNING, stage COPY, 40 done".
             min_delay: the least delay between two attempts, in seconds.
             max_delay: the longest delay between two attempts, in seconds.
             many: for a list that is not empty, whether `"all"` of its states have to be in
@@ -101,7 +122,8 @@ class WaiterDefinition:
             TypeError: an argument is of the wrong type.
             ValueError: an argument has a value that makes no sense, or a value is in two lists.
         """
-        from .state_acceptors import state_acceptors  # noqa: PLC0415 - jmespath, 5 ms
+        # jmespath, 5 ms.
+        from .state_acceptors import state_acceptors, words_with_paths  # noqa: PLC0415
 
         if not WAITER_NAME.match(text("name", name)):
             raise WrongValueError.of("name", name, f": {WAITER_NAME_PROBLEM}, not {name!r}")
@@ -121,6 +143,9 @@ class WaiterDefinition:
             raise WrongValueError.of("reason", reason, " is for states in failure, which is empty")
         if both := {*good} & {*bad} | {*ends} & {*retried}:
             raise ValueError(f"{min(both)!r} cannot be both a success and another state")
+        reported = words_with_paths("reports", reports) if reports else ()
+        if reported and "state" not in dict(reported):
+            reported = (("state", path), *reported)
         errors = [(AcceptorState.SUCCESS, each) for each in ends]
         errors += [(AcceptorState.RETRY, each) for each in retried]
         return cls(
@@ -138,6 +163,7 @@ class WaiterDefinition:
             ),
             min_delay=least,
             max_delay=most,
+            reports=reported,
             source="WaiterDefinition.from_states",
         )
 
@@ -201,6 +227,8 @@ class WaitDescription:
     """What the waiter waits for, in words."""
     acceptors: tuple[MatchedAcceptor, ...]
     states: tuple[AcceptorState, ...]
+    words: tuple[tuple[str, bool], ...] = ()
+    """For each acceptor, what a message says of its match, and whether that tells the state."""
     bases: tuple[str | None, ...] = ()
     """For each acceptor, how it is known that a state belongs to a call; None: by other states."""
     denied_when_gone: bool = False
@@ -225,6 +253,19 @@ class WaitDescription:
             goal=definition.goal,
             acceptors=tuple(definition.matched(i) for i in range(len(definition.acceptors))),
             states=definition.states,
+            words=tuple(map(_in_words, definition.acceptors)),
             denied_when_gone=DENIED_WHEN_GONE in definition.tags,
             new_failures=new_failures,
         )
+
+
+def _in_words(acceptor: Acceptor) -> tuple[str, bool]:
+    """Return what a message says of the match of an acceptor: of an expression, nothing."""
+    matcher = acceptor.matcher
+    if not isinstance(matcher, OutputMatcher | InputOutputMatcher):
+        return matcher.describe(), True
+    compared = matcher.matcher
+    is_state = compared.comparator is not PathComparator.BOOLEAN_EQUALS
+    if not is_state or not _PLAIN.fullmatch(compared.path):
+        return "", False
+    return _OUTER_PATH.sub(r"\1 ", matcher.describe()), True

@@ -83,11 +83,14 @@ def state_text(observed: Any, words: str | None) -> str | None:
         observed: the value that the acceptors are about.
         words: the state in words, where the value does not tell it.
     """
-    if isinstance(observed, str) and observed:
-        return shown(observed)
-    if observed is None or (words is not None and observed in ([], True, False)):
+    # Neither true nor false is a state.
+    if observed is None or isinstance(observed, bool) or (words and observed in ("", [])):
         return words
-    return "no item" if observed == [] else shown(observed) or words
+    if isinstance(observed, list) and may_show(observed):
+        # Where it is compared with a list of states.
+        states = [str(each) for each in observed if not isinstance(each, bool)]
+        return cut(", ".join(states)) or words or ("no item" if observed == [] else None)
+    return shown(observed) or words
 
 
 def counted(states: Any) -> str | None:

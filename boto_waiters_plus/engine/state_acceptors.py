@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jmespath
 
+from ..common.arguments import text
 from ..common.labels import common_start
-from ..common.wrong_arguments import WrongValueError
+from ..common.wrong_arguments import WrongValueError, wrong_type
 from .acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator, PathMatcher
 
 _TEXT_FUNCTIONS = ("join", "to_string", "type")
@@ -72,6 +73,22 @@ def state_acceptors(
                 # An empty list has no first element.
                 mixed = f"({as_list} | [0]) != `null` && ({as_list} | [?{others}]) == `[]`"
                 yield _acceptor(state, mixed, "true", PathComparator.BOOLEAN_EQUALS)
+
+
+def words_with_paths(name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Return the words of what is reported, each with its path; `name` is the argument's.
+
+    Raises:
+        TypeError: not texts by a text.
+        ValueError: a word is empty, or a path is not a JMESPath expression.
+    """
+    if not isinstance(value, Mapping):
+        raise wrong_type(name, value, "JMESPath expressions by a word each")
+    for word, path in value.items():
+        if not text(name, word):
+            raise WrongValueError.of(name, word, " has an empty word")
+        _root(name, text(name, path))
+    return tuple(value.items())
 
 
 def _acceptor(

@@ -5,8 +5,11 @@ It stands alone: it is a public name, and importing it brings no machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .reports import Reported
 
 EventKind = Literal["start", "attempt", "success", "failure", "timeout", "cancel", "exception"]
 
@@ -32,6 +35,8 @@ class WaitEvent:
         attempt: the number of calls made so far.
         elapsed: seconds since the start of the wait.
         state: the state seen by the last attempt, as text, where it may be shown.
+        reported: the values that the text is made of, each by its word, where the definition
+            reports several (`boto.waiters#reports`); else empty.
         error: of an attempt, the code of its error or the name of its class, of another call with
             its name ("AssumeRole failed with AccessDenied"); of an end, the name of the class of
             the error that the wait raises. None: there is none.
@@ -51,6 +56,7 @@ class WaitEvent:
     attempt: int = 0
     elapsed: float = 0.0
     state: str | None = None
+    reported: Reported = field(default_factory=dict, hash=False)
     error: str | None = None
     transient: bool = False
     message: str | None = None

@@ -87,7 +87,7 @@ class MemoryOperation(Operation):
         row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
         row |= {"service": wait.bound_waiter.service_name, "region": wait.client.meta.region_name}
         row |= {"created": now, "deadline": now + wait.max_wait, "attempts": 0, "elapsed": 0.0}
-        empty = ("state_seen", "next_attempt", "worker", "exclusive_key")
+        empty = ("state_seen", "reported", "next_attempt", "worker", "exclusive_key")
         self._row = row | dict.fromkeys((*empty, "last_error", "response", "error"))
         super().__init__(path_of(row))
         self._pool = pool

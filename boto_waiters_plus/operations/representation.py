@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -79,6 +80,7 @@ def operation_json(row: Row) -> dict[str, Any]:
     The row needs the columns that are shown, with `last_error`, `response` and `error` as objects.
     """
     last_error, response, error = row["last_error"], row["response"], row["error"]
+    reported = json.loads(row["reported"] or "{}")
     metadata: dict[str, Any] = {
         **{name: row[name] for name in ("label", "waiter", "service", "region")},
         "create_time": timestamp(row["created"]),
@@ -86,6 +88,7 @@ def operation_json(row: Row) -> dict[str, Any]:
         "attempts": row["attempts"],
         "elapsed": round(row["elapsed"], 3),
         "state_seen": row["state_seen"],
+        **({"reported": reported} if reported else {}),
         "next_attempt": timestamp(row["next_attempt"]),
         "worker": row["worker"],
         "exclusive_key": row["exclusive_key"],
@@ -121,6 +124,11 @@ def _readable(row: Row) -> dict[str, Any]:
         is_number = isinstance(value, (int, float)) and math.isfinite(value)
         is_right = isinstance(value, str) if default in ("", None) else is_number
         shown[name] = value if is_right else default
+    try:
+        is_object = isinstance(json.loads(row["reported"] or "{}"), dict)
+    except (TypeError, ValueError):
+        is_object = False
+    shown["reported"] = row["reported"] if is_object else None
     next_attempt = row["next_attempt"]
     is_moment = isinstance(next_attempt, float) and math.isfinite(next_attempt)
     return {**shown, "next_attempt": next_attempt if is_moment else None}
@@ -168,6 +176,7 @@ def progress_of(event: WaitEvent, now: float) -> dict[str, Any]:
         progress["last_error"] = problem("attempt_failed", error, attempt=event.attempt)
     # No database stores a lone surrogate, and PostgreSQL no NUL.
     progress["state_seen"] = None if state is None else printable(state)
+    progress["reported"] = json.dumps(dict(event.reported)) if event.reported else None
     progress["next_attempt"] = None if event.next_delay is None else now + event.next_delay
     return progress
 
@@ -246,7 +255,7 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
     if kind is None or "waiter" not in body:
         return OperationError(body["code"], body["detail"])
     facts = _facts(body)
-    record = facts.pop("timeline_record")
+    record, reported = facts.pop("timeline_record"), facts.pop("reported")
     error = kind(
         facts.pop("waiter"),
         body["detail"],
@@ -258,6 +267,7 @@ def error_from_json(body: Mapping[str, Any]) -> Exception:
         **facts,
     )
     error.timeline_record = record
+    error.reported = reported
     error.cause_found = body.get("cause_found")
     return error
 
@@ -272,6 +282,7 @@ def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
         "elapsed": round(end.elapsed, 3),
         "acceptor": acceptor and {"index": acceptor.index, "text": acceptor.text},
         "observed": _plain(end.observed),
+        **({"reported": dict(end.reported)} if end.reported else {}),
         "timeline": _changes_in(end.timeline),
     }
 
@@ -279,6 +290,7 @@ def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
 def _facts(body: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: body[name] for name in ("waiter", "label", "attempts", "elapsed", "observed")}
     facts["acceptor"] = body["acceptor"] and MatchedAcceptor(**body["acceptor"])
+    facts["reported"] = body.get("reported", {})
     return facts | {"timeline_record": _record_from_json(body["timeline"])}
 
 
@@ -298,7 +310,7 @@ def _record_from_json(entries: Iterable[Mapping[str, Any]]) -> Record | None:
     if not timeline:
         return None
     *earlier, (attempt, elapsed, state) = timeline
-    return earlier, attempt, elapsed, None, state
+    return earlier, attempt, elapsed, state
 
 
 def _plain(value: Any) -> Any:

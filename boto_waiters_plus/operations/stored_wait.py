@@ -31,6 +31,7 @@ from ..common.process import start_thread
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..definitions.changes import EffectTrait
 from ..definitions.files import load_definitions
+from ..definitions.smithy import REPORTS
 from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError, WaiterError
@@ -87,8 +88,8 @@ _READ: Final = {**dict.fromkeys(_NUMBERS, (int, float)), **dict.fromkeys(_TEXTS,
 """The columns that a worker reads, and what they hold."""
 
 _EMPTY: Final = (
-    *("state_seen", "next_attempt", "lease", "worker", "last_error", "ended", "response"),
-    *("error", "owes"),
+    *("state_seen", "reported", "next_attempt", "lease", "worker", "last_error", "ended"),
+    *("response", "error", "owes"),
 )
 """Columns that are null in the row of a new wait."""
 
@@ -124,7 +125,7 @@ class NewRows:
         self._include_response = is_given and flag("include_response", include_response)
         # Thousands of waits share a client and a definition.
         self._columns_of = cache(partial(_columns_of, profile=profile_name))
-        self._digests: dict[WaiterDefinition, str] = {}
+        self._digests: dict[BoundWaiter, str] = {}
 
     def add(
         self, wait: Wait, exclusive_key: str | None = None, request_id: str | None = None
@@ -142,7 +143,7 @@ class NewRows:
         # After a call they are the effect's, and the polls tell.
         if begun is None:
             refuse_wrong_parameters(wait.client, wait.operation, wait.parameters)
-        digest = self._digest(wait.definition)
+        digest = self._digest(wait.bound_waiter)
         row: dict[str, Any] = {
             "id": uuid.uuid4().hex,
             "state": OPEN,
@@ -177,12 +178,12 @@ class NewRows:
         self.rows.append(row)
         return row
 
-    def _digest(self, definition: WaiterDefinition) -> str:
-        if definition not in self._digests:
-            text = _definition_json(definition)
-            digest = self._digests[definition] = hashlib.sha256(text.encode()).hexdigest()
+    def _digest(self, waiter: BoundWaiter) -> str:
+        if waiter not in self._digests:
+            text = _definition_json(waiter)
+            digest = self._digests[waiter] = hashlib.sha256(text.encode()).hexdigest()
             self.definitions[digest] = text
-        return self._digests[definition]
+        return self._digests[waiter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,9 +353,12 @@ def _not_stored(name: str, value: Any, reason: str) -> WrongTypeError:
     return WrongTypeError.of(name, value, f" cannot be stored: {reason}")
 
 
-def _definition_json(definition: WaiterDefinition) -> str:
+def _definition_json(waiter: BoundWaiter) -> str:
+    definition = waiter.definition
     members = {name: getattr(definition, name) for name in ("name", "operation", "service")}
     members["waiter"] = definition.to_json()
+    if reports := dict(waiter.polling.reported_paths):
+        members["reports"] = reports
     return json.dumps(members, sort_keys=True, separators=(",", ":"))
 
 
@@ -448,8 +452,9 @@ def definition_from_json(text: str) -> WaiterDefinition:
     """Return the definition that a row refers to; raise OperationError if it is malformed."""
     members = loaded(text, "definition")
     try:
-        waitable = {"smithy.waiters#waitable": {members["name"]: members["waiter"]}}
-        shapes = {f"stored#{members['operation']}": {"type": "apply", "traits": waitable}}
+        traits = {"smithy.waiters#waitable": {members["name"]: members["waiter"]}}
+        traits[REPORTS] = {"*": members.get("reports", {})}
+        shapes = {f"stored#{members['operation']}": {"type": "apply", "traits": traits}}
         (definition,) = load_definitions({"smithy": "2.0", "shapes": shapes})
     except KeyError as error:
         raise unreadable(f"its definition is malformed: {error} is missing") from error

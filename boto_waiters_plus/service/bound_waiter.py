@@ -65,7 +65,7 @@ class BoundWaiter:
         # It takes most of what a first wait imports, and a lookup needs none of it.
         from .polling_waiter import PollingWaiter  # noqa: PLC0415
 
-        return PollingWaiter(self.definition, self.operation)
+        return PollingWaiter(self.definition, self.operation, from_user=self.from_user)
 
     def warn(self) -> None:
         """Warn at the first wait if the waiter is deprecated or may modify resources."""

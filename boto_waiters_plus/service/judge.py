@@ -11,6 +11,7 @@ from ..calls.budget import Reply
 from ..engine.acceptors import AcceptorState
 from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
+from ..engine.reports import reported_text
 from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
 from .errors import error_facts
 from .sharing import AcceptorOf, ById
@@ -95,11 +96,13 @@ class DefinitionJudge:
             discard_response(response)
         facts, find_reason = waiter.of_response[index]
         safe_to_show = not waiter.data_model.sensitive
+        reported = waiter.reports.read(response)
         return Attempt(
             facts=facts,
             response=response,
             observed=match.observed if safe_to_show else None,
-            state=match.state if safe_to_show else None,
+            state=reported_text(reported) or (match.state if safe_to_show else None),
+            reported=reported,
             service_message=None
             if match.message is None or not safe_to_show
             else message_of(match.message),

@@ -21,6 +21,7 @@ from .labels import ResourceLabel
 from .new_states import comparisons_of, failures_to_warn_of, new_failures
 from .places import botocore_is_newer
 from .reasons import Compared, find_reason, indexes_of_missing
+from .reports import StateReports, WordsWithPaths, shipped_reports
 from .screens import Screen, screen_by
 from .shapes import state_path
 from .sharing import Coalescing, coalescing_of
@@ -48,11 +49,15 @@ class PollingWaiter:
     Args:
         definition: the waiter.
         operation: the model of its operation.
+        from_user: whether it comes neither with this package nor with botocore.
     """
 
-    def __init__(self, definition: WaiterDefinition, operation: OperationModel) -> None:
+    def __init__(
+        self, definition: WaiterDefinition, operation: OperationModel, *, from_user: bool = True
+    ) -> None:
         self.definition = definition
         self.operation = operation
+        self._from_user = from_user
 
     is_shipped = False
     """Whether the acceptors are known to come with this package, under whatever name."""
@@ -101,6 +106,18 @@ class PollingWaiter:
     def data_model(self) -> DataModel:
         """The parts of a response that the acceptors can see."""
         return DataModel(self.operation, self.matching.paths)
+
+    @computed_once
+    def reported_paths(self) -> WordsWithPaths:
+        """The words that it reports of the state seen, each with its path."""
+        name = self.definition.name
+        shipped = () if self._from_user else shipped_reports(self.operation, name)
+        return self.definition.reports or shipped
+
+    @computed_once
+    def reports(self) -> StateReports:
+        """Reads what is reported of the state seen."""
+        return StateReports(self.operation, self.reported_paths)
 
     @computed_once
     def screen(self) -> Screen | None:

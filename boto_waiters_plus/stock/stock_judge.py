@@ -12,12 +12,14 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.private_names import model_of_config
+from ..definitions.shipped import unread_shipped
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
 from ..engine.model import WaitDescription
 from ..engine.path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, StockEvaluation
-from ..engine.redaction import counted, shown
+from ..engine.redaction import counted, state_text
+from ..engine.reports import reported_text
 from ..engine.state_seen import Seen, StateReader
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
@@ -25,6 +27,7 @@ from ..service.labels import ResourceLabel
 from ..service.new_states import failures_to_warn_of
 from ..service.places import botocore_is_newer
 from ..service.reasons import Compared, find_reason, indexes_of_missing
+from ..service.reports import StateReports, shipped_reports
 from ..service.shapes import state_path
 from ..service.sharing import AcceptorOf, ById, Coalescing, coalescing_of
 from ..wait.facts import Attempt, FoundReason
@@ -91,6 +94,16 @@ class StockAcceptors:
         ]
         model = self.model
         return StateReader(paths, lambda names: None if model is None else state_path(model, names))
+
+    @computed_once
+    def reports(self) -> StateReports | None:
+        """Reads what is reported of the state seen; None: nothing is."""
+        model, waiter = self.model, self.description.waiter
+        if model is None or waiter not in unread_shipped(
+            model.service_model.service_id.hyphenize()
+        ):
+            return None
+        return StateReports(model, shipped_reports(model, waiter))
 
     @computed_once
     def coalescing(self) -> Coalescing | None:
@@ -177,11 +190,13 @@ class StockJudge:
         evaluated = _Evaluated(acceptors, response, None)
         index = evaluated.first()
         seen = Seen() if acceptors.is_sensitive else evaluated.seen(index)
+        reported = {} if acceptors.reports is None else acceptors.reports.read(response)
         return Attempt(
             facts=Facts(acceptor=index, missing=index in acceptors.of_missing),
             response=response,
             observed=seen.value,
-            state=seen.text,
+            state=reported_text(reported) or seen.text,
+            reported=reported,
             find_reason=partial(acceptors.reason, index),
             last_response=response if isinstance(response, Mapping) else {},
             problems=tuple(evaluated.problems),
@@ -235,7 +250,7 @@ class _Evaluated:
             self._steps().evaluated,
         )
         if index is not None:
-            return Seen(value, seen.text or shown(seen.value))
+            return Seen(value, state_text(seen.value, seen.text))
         return seen if seen.text else Seen(seen.value, counted(seen.value))
 
     def value(self, path: str) -> Any:

@@ -12,7 +12,8 @@ from ..calls.budget import Reply
 from ..engine.machine import Facts, Machine, Policy
 from ..engine.model import WaitDescription
 from ..engine.path_interpreter import FailedExpression
-from ..engine.redaction import may_show
+from ..engine.redaction import may_show, state_text
+from ..engine.reports import Reported
 
 if TYPE_CHECKING:
     from ..engine.wait_event import WaitEvent
@@ -106,6 +107,8 @@ class Attempt:
     """The value of the acceptor's path, or the state seen; None if the model calls it sensitive."""
     state: str | None = None
     """The state seen, in words that are safe to show, where `observed` does not tell it."""
+    reported: Reported = field(default_factory=dict)
+    """What the definition reports of the state, which `state` is the text of then."""
     error: str | None = None
     """The error in a few words that are safe to show: its code, or its class and what is behind
     it; of another call with its name."""
@@ -129,6 +132,11 @@ class Attempt:
     """The call was shared with other waits."""
     by_id: ItemsById | None = None
     """The items of the response by the identifiers of the request, where it has some."""
+
+    @property
+    def seen(self) -> str | None:
+        """The state seen, as one text; None: there is none, or it may not be shown."""
+        return self.state if self.reported else state_text(self.observed, self.state)
 
 
 @dataclass(slots=True, kw_only=True)

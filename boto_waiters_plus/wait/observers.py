@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..common.errors import warn
 from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.machine import Policy
-from ..engine.redaction import state_text
 from ..engine.wait_event import EventKind, WaitEvent
 from ..history import ENDS, History, HistoryKey
 from .facts import RunFacts, WaitLog, logger
@@ -78,7 +77,8 @@ class Observers:
             operation=description.operation,
             attempt=run.attempts,
             elapsed=run.elapsed,
-            state=state_text(attempt.observed, attempt.state) if attempt else None,
+            state=attempt.seen if attempt else None,
+            reported=attempt.reported if attempt else {},
             error=error,
             transient=is_transient,
             message=message,

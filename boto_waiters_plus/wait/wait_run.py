@@ -35,7 +35,6 @@ from ..engine.machine import (
     TimedOut,
     WaitCancelled,
 )
-from ..engine.redaction import state_text
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -43,7 +42,13 @@ from ..exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from ..outcome import EarlierAttempts, ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from ..outcome import (
+    EarlierAttempts,
+    ExceptionOutcome,
+    Record,
+    ResponseOutcome,
+    WaiterOutcome,
+)
 from .facts import (
     NONE_UNFINISHED,
     Attempt,
@@ -216,8 +221,7 @@ class WaitRun(RunFacts):
         if self.attempt is not None:
             if self._earlier is None:
                 self._earlier = EarlierAttempts(self._number)
-            seen = self.attempt.error_code or state_text(self.attempt.observed, self.attempt.state)
-            self._earlier.add(self._answered_at, seen)
+            self._earlier.add(self._answered_at, self.attempt.error_code or self.attempt.seen)
         self.attempt = attempt
         if attempt.facts.acceptor is not None:
             self.has_matched = True
@@ -361,7 +365,6 @@ class WaitRun(RunFacts):
         if self.description.bases:
             known = self.description.bases[ending.acceptor]
             basis = known or ("transition" if state.moved else "held")
-        numbers = self._earlier, self._number, self._answered_at
         facts: dict[str, Any] = {
             "waiter": self.description.waiter,
             "label": str(self.label),
@@ -371,7 +374,8 @@ class WaitRun(RunFacts):
             "observed": attempt.observed,
             "basis": basis,
             "coalesced": attempt.coalesced,
-            "timeline_record": (*numbers, attempt.observed, attempt.error_code or attempt.state),
+            "reported": attempt.reported,
+            "timeline_record": self._timeline_record(attempt),
         }
         if attempt.exception is not None:
             return ExceptionOutcome(exception=attempt.exception, **facts)
@@ -412,16 +416,19 @@ class WaitRun(RunFacts):
             failed_ids=self.unfinished.ids,
             transient_errors=self.transient_errors,
         )
-        last = self.attempt
-        if last is not None:
-            numbers = self._earlier, self._number, self._answered_at
-            error.timeline_record = *numbers, last.observed, last.error_code or last.state
+        if attempt is not None:
+            error.reported = attempt.reported
+        if self.attempt is not None:
+            error.timeline_record = self._timeline_record(self.attempt)
         error.advice = advice_after(self, ending)
         error.cause_found = None if self.search is None else self.search.cause
         if attempt is not None and attempt.hidden_elsewhere is not None:
             attempt.hidden_reason = attempt.hidden_elsewhere
             error.stored_reason, _ = self.wording(self, ending)
         return error
+
+    def _timeline_record(self, last: Attempt) -> Record:
+        return self._earlier, self._number, self._answered_at, last.error_code or last.seen
 
     def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
         """Return the identifiers that have failed, or that no success acceptor matched."""

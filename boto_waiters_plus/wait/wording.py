@@ -6,7 +6,6 @@ Found (61 attempts of HeadBucket).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -19,9 +18,6 @@ from ..exceptions import ErrorT, WaiterError
 from .facts import Attempt, RunFacts
 
 _DENIED: Final = ("AccessDeniedException", "AccessDenied")
-
-_OUTER_PATH: Final = re.compile(r"^(any|every) \S*\]\.(?=\w)")
-"""The part of a path before the items that an acceptor compares."""
 
 
 def reason_of(run: RunFacts, ending: Ending) -> str:
@@ -140,7 +136,7 @@ def _error_in_words(attempt: Attempt) -> str:
 
 
 def _state_alone(attempt: Attempt) -> str:
-    return attempt.state or _value_in_words(attempt.observed)
+    return attempt.seen or _value_in_words(attempt.observed)
 
 
 def passed_error_in_words(attempt: Attempt) -> str:
@@ -175,11 +171,9 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
     match ending:
         case Failed(acceptor=int(index)):
             ids = _ids_in_words(run)
-            text = run.description.acceptors[index].text
-            # botocore's texts name no state.
-            text = _OUTER_PATH.sub(r"\1 ", text.partition(" when ")[2] or text)
             if attempt is not None and attempt.error:
                 return _failed_with(attempt, run)
+            text = _matched_in_words(run, index)
             return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
         case Failed():
             return _failed_with(attempt, run)
@@ -203,6 +197,18 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
     elif attempt is None:
         parts.append("no state was seen")
     return "; ".join(parts)
+
+
+def _matched_in_words(run: RunFacts, index: int) -> str:
+    """Return what the acceptor that decided has seen."""
+    attempt, words = run.answer, run.description.words
+    # The cases of a condition are in words.
+    text = run.description.acceptors[index].text.partition(" when ")[2]
+    said, tells_state = words[index] if words else (text, True)
+    seen = None if attempt is None or (tells_state and not attempt.reported) else attempt.seen
+    if said:
+        return f"{said}: {seen}" if seen else said
+    return f"last state seen: {seen}" if seen else text
 
 
 def _failed_with(attempt: Attempt | None, run: RunFacts) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy import event
 from ..backend import OPEN, REQUEST_KEY
 from ..operation import SchemaError, StoreError
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 METADATA: Final = sa.MetaData()
 
@@ -79,6 +79,7 @@ WAITS: Final = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("elapsed", sa.Float(53), nullable=False),
     sa.Column("state_seen", sa.Text),
+    sa.Column("reported", sa.Text),
     sa.Column("next_attempt", sa.Float(53)),
     sa.Column("lease", _LEASE_ID),
     sa.Column("worker", sa.String(200)),

@@ -1,0 +1,62 @@
+"""What a wait reports of the state seen, where it is more than one value.
+
+A definition names paths, each with a word: `{"state": "DBInstances[0].DBInstanceStatus", "pending":
+"keys(DBInstances[0].PendingModifiedValues)"}` gives "available, pending DBInstanceClass".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .redaction import MAX_ITEMS, cut, may_show
+
+STATE: Final = "state"
+"""The word that is left out of the text."""
+
+_PART: Final = re.compile(r"[\d.]+ of [\d.]+")
+
+Reported = Mapping[str, Any]
+"""By word: a text or a number; where there are several, a list of at most five."""
+
+
+def reported_value(value: Any) -> Any:
+    """Return the value of a path as it is reported; None: there is nothing to report.
+
+    A list of two numbers is a part and its whole: `1 of 3`.
+    """
+    if isinstance(value, list):
+        items = [each for each in map(reported_value, _flat(value)) if each is not None]
+        if len(items) == len(value) == 2 and all(map(_is_number, items)):
+            return f"{items[0]} of {items[1]}"
+        if len(items) > MAX_ITEMS:
+            items = [*items[: MAX_ITEMS - 1], f"and {len(items) - MAX_ITEMS + 1} more"]
+        return items[0] if len(items) == 1 else items or None
+    if isinstance(value, dt.datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, str):
+        return cut(value.rstrip(". ")) or None if may_show(value) else None
+    return value if _is_number(value) else None
+
+
+def reported_text(reported: Reported) -> str:
+    """Return what is reported as one text: `rollout IN_PROGRESS, 1 of 3 running, 4 failed`."""
+    return ", ".join(_in_words(word, value) for word, value in reported.items())
+
+
+def _in_words(word: str, value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if word == STATE:
+        return text
+    is_count = _is_number(value) or _PART.fullmatch(text)
+    return f"{text} {word}" if is_count else f"{word} {text}"
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    return [item for each in values for item in (_flat(each) if isinstance(each, list) else [each])]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

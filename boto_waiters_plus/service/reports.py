@@ -1,0 +1,54 @@
+"""What a waiter reports of the state seen: the paths that it names, read from responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from botocore.model import OperationModel
+
+from ..definitions.shipped import shipped_traits
+from ..definitions.smithy import REPORTS, reports_of
+from ..engine.path_interpreter import EVALUATION_ERRORS, Path, SpecEvaluation
+from ..engine.reports import Reported, reported_value
+from .data_model import DataModel
+from .tokens import shape_id_of
+
+WordsWithPaths = tuple[tuple[str, str], ...]
+
+
+def shipped_reports(operation: OperationModel, waiter: str) -> WordsWithPaths:
+    """Return what `data/reports.json` has for a waiter or effect; empty if it has nothing."""
+    return reports_of(shipped_traits(REPORTS).get(shape_id_of(operation), {}), waiter)
+
+
+class StateReports:
+    """Reads what is reported of a state from responses. Threads may share it.
+
+    Args:
+        operation: that is polled; None: any callable.
+        paths: by word; those that pass a sensitive member are left out.
+    """
+
+    def __init__(self, operation: OperationModel | None, paths: Iterable[tuple[str, str]]) -> None:
+        self._paths = [
+            (word, Path(path))
+            for word, path in paths
+            if operation is None or not DataModel(operation, [("output", path)]).sensitive
+        ]
+
+    def read(self, response: Any) -> Reported:
+        """Return what is reported of a response; empty if there is nothing."""
+        if not self._paths:
+            return {}
+        evaluation = SpecEvaluation()
+        found = {word: _value(path, response, evaluation) for word, path in self._paths}
+        return {word: value for word, value in found.items() if value is not None}
+
+
+def _value(path: Path, response: Any, evaluation: SpecEvaluation) -> Any:
+    try:
+        return reported_value(path.value(response, evaluation))
+    # A function is given null where a member is missing.
+    except EVALUATION_ERRORS:
+        return None
