@@ -37,6 +37,8 @@ Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's in
 | `WaiterNamedAfterOperation.W` | NOTE | the name says that an operation has ended, not a state |
 | `WaiterImplicitAcceptor.W.i` | NOTE | without the acceptor, the waiter does the same |
 | `WaiterIntermediateFailure.W.i` | NOTE | a failure in a state that another state follows |
+| `WaiterWithoutReports.W` | NOTE | several members are compared, and none is reported |
+| `WaiterReportsLack.W` | NOTE | a state that is compared is not among what is reported |
 | `WaiterReplacesShipped.W` | NOTE | it takes the place of a waiter that comes with this package |
 | `WaiterUnknownOperation` | WARNING | botocore has no such operation, but one of a similar name |
 | | NOTE | botocore has no such operation; the waiters are ignored, as at run time |

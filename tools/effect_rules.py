@@ -6,6 +6,7 @@
 | `EffectParameterDropped`, `EffectPartialEnd`, and more | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
+| `EffectWithoutReports`, `EffectReportsLack` | `rules_reports` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
@@ -23,6 +24,7 @@ import rules_fresh
 import rules_items
 import rules_moves
 import rules_refused
+import rules_reports
 from effect_of import EffectOf, Found, effects
 
 from boto_waiters_plus.check.events import Suppression, of_metadata
@@ -36,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *rules_items.RULES,
     *rules_moves.RULES,
     *rules_refused.RULES,
+    *rules_reports.RULES,
 )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from botocore.model import ServiceModel
 
 from ..definitions.files import parse_document
 from ..definitions.parsing import RuleError
-from ..definitions.smithy import WAITABLE
+from ..definitions.smithy import REPORTS, WAITABLE, reports_of
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from .absence_rules import check_absence, check_unhandled_states
@@ -20,6 +21,7 @@ from .loading import Checkable, load
 from .model import OperationShapes
 from .paths import traced_path
 from .practice_rules import check_practices, check_replaced
+from .report_rules import check_reports
 from .trait_rules import read_trait
 from .units import AppliedTrait, Unit
 from .waiter_rules import (
@@ -105,8 +107,9 @@ def _unit_events(
         for trait in unit.traits[name]:
             events += rule(trait)
     if unit.is_readable:
+        reports = {str(each.target.shape): each.value for each in unit.traits[REPORTS]}
         for trait in unit.traits[WAITABLE]:
-            events += _waiter_events(trait)
+            events += _waiter_events(trait, reports.get(str(trait.target.shape), {}))
         targets = {id(trait.target) for trait in unit.traits[WAITABLE]}
         events += [event for target, event in names if id(target) in targets]
     yield from events
@@ -124,7 +127,7 @@ def _refusal(document: Document) -> ValidationEvent | None:
     return None
 
 
-def _waiter_events(trait: AppliedTrait) -> Iterator[ValidationEvent]:
+def _waiter_events(trait: AppliedTrait, reports: Mapping[str, Any]) -> Iterator[ValidationEvent]:
     assert trait.operation is not None  # else there was an ERROR
 
     def rules(operation: OperationShapes) -> Iterator[ValidationEvent]:
@@ -137,6 +140,7 @@ def _waiter_events(trait: AppliedTrait) -> Iterator[ValidationEvent]:
                 check_acceptors(waiter, paths),
                 check_unhandled_states(waiter, paths),
                 check_practices(waiter, paths),
+                check_reports(waiter, reports_of(reports, waiter.name)),
                 check_replaced(waiter, trait.model),
                 check_operation(operation),
                 check_absence(waiter, operation, paths),

@@ -142,6 +142,40 @@ class StateReader:
         return Seen(None, text)
 
 
+def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str, bool]:
+    """Return the members of the output that a path compares, and whether each is a state.
+
+    Args:
+        path: the path of an acceptor.
+        is_boolean: whether it is compared with a boolean.
+        of_both: whether the document is `{"input": ..., "output": ...}`. What is compared with a
+            part of it other than the output is left out.
+    """
+    root = _parsed(path)
+    if of_both:
+        root = _without_comparisons_to(("input", "call", "item"), root)
+    facts = _facts(root) if is_boolean else [Fact("state", root)]
+    before = ["output"] if of_both else []
+    names = [(fact.kind == "state", _names(fact.node)) for fact in facts]
+    return {
+        ".".join(found[len(before) :]): is_state
+        for is_state, found in names
+        if len(found) > len(before) and found[: len(before)] == before
+        if not _TOKEN.fullmatch(found[-1])
+    }
+
+
+def _without_comparisons_to(names: Sequence[str], node: Node) -> Node:
+    first = [name for each in _children(node) for name in _names(each)[:1]]
+    if node["type"] in ("comparator", "function_expression") and not {*names}.isdisjoint(first):
+        return {"type": "literal", "value": True, "children": []}
+    children = [
+        _without_comparisons_to(names, each) if isinstance(each, dict) else each
+        for each in node["children"]
+    ]
+    return {**node, "children": children}
+
+
 def _parsed(path: str) -> Node:
     root: Any = jmespath.compile(path).parsed
     return dict(root)
