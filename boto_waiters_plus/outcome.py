@@ -102,6 +102,11 @@ def wait_rows(wait: Any) -> Rows:
     return [(name, text) for name, text in rows if text]
 
 
+def reported_json(wait: Any) -> dict[str, Any]:
+    """Return what a wait reports of the state seen, as JSON; nothing where that is one value."""
+    return {"reported": dict(wait.reported)} if wait.reported else {}
+
+
 ResponseT_co = TypeVar("ResponseT_co", covariant=True)
 
 

@@ -18,13 +18,13 @@ from ..changes.stops import StopsAfter, stop_in_time, told
 from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
-from ..outcome import WaiterOutcome
+from ..outcome import WaiterOutcome, reported_json
 from ..service.tokens import TokenMember, new_token, token_member
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
-from .outcome_report import attempts_text, error_json, redacted, reported_json, safe_response
+from .outcome_report import attempts_text, error_json, redacted, safe_response
 from .output import add_output_options, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
 

@@ -20,7 +20,7 @@ from ..exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
+from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome, reported_json
 from ..progress import WaitProgress
 from ..service.shapes import has_sensitive_names, inner_shape, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
@@ -67,7 +67,6 @@ class OutcomeReport:
             return exit_code(result)
         facts = self._facts("succeeded", wait, parameters) | _counts(result)
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
-        facts |= reported_json(result)
         facts |= _timeline(result)
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
         text += f" ({attempts_text(result.attempts)})"
@@ -85,7 +84,8 @@ class OutcomeReport:
     ) -> None:
         """Print how far a wait got before a signal ended it."""
         facts = self._facts("interrupted", wait, parameters)
-        facts |= {"elapsed": round(elapsed, 3), "observed": wait.observed, **reported_json(wait)}
+        facts |= {"elapsed": round(elapsed, 3), "observed": wait.observed}
+        facts |= reported_json(wait)
         print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
         text = f"interrupted after {span(elapsed)}{state} ({attempts_text(wait.attempts)})"
@@ -102,7 +102,6 @@ class OutcomeReport:
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
             facts |= {"observed": error.observed, "service_message": error.service_message}
-            facts |= reported_json(error)
             facts |= {"cause_found": error.cause_found, "failed_ids": error.failed_ids}
             facts |= _timeline(error)
             if self._with_response and ending != "error":
@@ -165,12 +164,7 @@ def _counts(wait: WaitProgress | WaiterOutcome[Any] | WaiterError) -> dict[str, 
 
 
 def _timeline(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
-    return {"timeline": [entry._asdict() for entry in end.timeline]}
-
-
-def reported_json(end: WaiterOutcome[Any] | WaiterError | WaitProgress) -> dict[str, Any]:
-    """Return what a wait reports of the state seen, where it reports anything."""
-    return {"reported": dict(end.reported)} if end.reported else {}
+    return reported_json(end) | {"timeline": [entry._asdict() for entry in end.timeline]}
 
 
 def error_json(error: Exception) -> dict[str, Any]:

@@ -23,7 +23,14 @@ from ..exceptions import (
     WaiterFailedError,
     WaiterTimeoutError,
 )
-from ..outcome import ExceptionOutcome, Record, ResponseOutcome, TimelineEntry, WaiterOutcome
+from ..outcome import (
+    ExceptionOutcome,
+    Record,
+    ResponseOutcome,
+    TimelineEntry,
+    WaiterOutcome,
+    reported_json,
+)
 from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
 from .begun_rows import stop_of
@@ -80,7 +87,6 @@ def operation_json(row: Row) -> dict[str, Any]:
     The row needs the columns that are shown, with `last_error`, `response` and `error` as objects.
     """
     last_error, response, error = row["last_error"], row["response"], row["error"]
-    reported = json.loads(row["reported"] or "{}")
     metadata: dict[str, Any] = {
         **{name: row[name] for name in ("label", "waiter", "service", "region")},
         "create_time": timestamp(row["created"]),
@@ -88,7 +94,7 @@ def operation_json(row: Row) -> dict[str, Any]:
         "attempts": row["attempts"],
         "elapsed": round(row["elapsed"], 3),
         "state_seen": row["state_seen"],
-        **({"reported": reported} if reported else {}),
+        "reported": json.loads(row["reported"] or "{}"),
         "next_attempt": timestamp(row["next_attempt"]),
         "worker": row["worker"],
         "exclusive_key": row["exclusive_key"],
@@ -282,7 +288,7 @@ def _facts_json(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
         "elapsed": round(end.elapsed, 3),
         "acceptor": acceptor and {"index": acceptor.index, "text": acceptor.text},
         "observed": _plain(end.observed),
-        **({"reported": dict(end.reported)} if end.reported else {}),
+        **reported_json(end),
         "timeline": _changes_in(end.timeline),
     }
 

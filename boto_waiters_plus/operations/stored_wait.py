@@ -357,7 +357,8 @@ def _definition_json(waiter: BoundWaiter) -> str:
     definition = waiter.definition
     members = {name: getattr(definition, name) for name in ("name", "operation", "service")}
     members["waiter"] = definition.to_json()
-    if reports := dict(waiter.polling.reported_paths):
+    if reports := waiter.polling.reported_paths:
+        # In order, which an object would not keep here.
         members["reports"] = reports
     return json.dumps(members, sort_keys=True, separators=(",", ":"))
 
@@ -453,7 +454,7 @@ def definition_from_json(text: str) -> WaiterDefinition:
     members = loaded(text, "definition")
     try:
         traits = {"smithy.waiters#waitable": {members["name"]: members["waiter"]}}
-        traits[REPORTS] = {"*": members.get("reports", {})}
+        traits[REPORTS] = {"*": dict(members.get("reports", ()))}
         shapes = {f"stored#{members['operation']}": {"type": "apply", "traits": traits}}
         (definition,) = load_definitions({"smithy": "2.0", "shapes": shapes})
     except KeyError as error:

@@ -391,9 +391,9 @@ def test_each_wait_has_its_own_events(ec2, instances, virtual_time):
         progress=progress.append,
     )
     assert [[event.state for event in seen[each]] for each in ids] == [
-        ["['stopped']", "['running']"],
-        ["['running']"],
-        ["['running']"],
+        ["stopped", "running"],
+        ["running"],
+        ["running"],
     ]
     assert {each.index for each in progress} == {0, 1, 2}
 

@@ -505,7 +505,7 @@ def test_the_first_true_condition_is_returned(forms, values):
     three = {"a": values(0), "b": values(0, "b!"), "c": lambda: 0}
     first = forms.wait_for_first(three, max_wait=5, on_attempt=events.append)
     assert first == First("b", "b!")
-    assert [event.state for event in events] == ["[0, 0, 0]", "b"]
+    assert [event.state for event in events] == ["0, 0, 0", "b"]
     assert forms.wait_for_first([values(1), behind], max_wait=5) == (0, 1)
     assert behind.times == []
 

@@ -60,9 +60,10 @@ def test_values_that_are_not_plain_are_not_counted():
     [
         ("up", "2 parts", "up"),
         (5, "2 parts", "5"),
-        (["up"], "2 parts", "['up']"),
+        (["up"], "2 parts", "up"),
+        (["up", "down"], None, "up, down"),
         ([], None, "no item"),
-        (True, None, "True"),
+        *((value, None, None) for value in (True, False, [True, False])),
         # The value does not tell the state.
         (None, "no part", "no part"),
         (None, None, None),

@@ -156,7 +156,7 @@ def test_more_states_than_may_be_listed_are_counted():
 @pytest.mark.parametrize("state", ["success", "failure"])
 def test_match_by_an_expression_says_the_state_beside_its_value(state):
     found = match(acceptor("length(Parts[?State == 'up']) > `0`", state=state), output=PARTS)
-    assert (found.index, found.observed, found.state) == (0, True, "['pending', 'up']")
+    assert (found.index, found.observed, found.state) == (0, True, "pending, up")
 
 
 @pytest.mark.parametrize("output", [None, "text", 5, [], {}, {"Parts": "text"}])

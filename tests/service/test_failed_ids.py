@@ -68,7 +68,7 @@ MANY = {f"i_{n}": "pending" for n in range(30)}
         ({"i_0a1": "running", "i_0b2": "pending"}, IDS, IDS[1:],
          "; not reached by i-0b2; missing: i-0c3 ("),
         ({}, IDS[:1], IDS[:1], "no reservation; missing: i-0a1 ("),
-        ({"i_0a1": "pending"}, IDS[:1], IDS[:1], "pending'] ("),
+        ({"i_0a1": "pending"}, IDS[:1], IDS[:1], "seen: pending ("),
         (MANY, [f"i-{n}" for n in range(30)], [f"i-{n}" for n in range(30)],
          "30 pending; not reached by i-0, i-1 and 28 more ("),
     ],
