@@ -16,6 +16,9 @@ from .redaction import MAX_ITEMS, cut, may_show
 STATE: Final = "state"
 """The word that is left out of the text."""
 
+BECAUSE: Final = "because"
+"""The word whose value stands at the end of the text, in parentheses."""
+
 _PART: Final = re.compile(r"[\d.]+ of [\d.]+")
 
 Reported = Mapping[str, Any]
@@ -43,15 +46,20 @@ def reported_value(value: Any) -> Any:
 
 def reported_text(reported: Reported) -> str:
     """Return what is reported as one text: `rollout IN_PROGRESS, 1 of 3 running, 4 failed`."""
-    return ", ".join(_in_words(word, value) for word, value in reported.items())
+    texts = [_in_words(word, value) for word, value in reported.items() if word != BECAUSE]
+    return ", ".join(texts) + (f" ({_text(reported[BECAUSE])})" if BECAUSE in reported else "")
 
 
 def _in_words(word: str, value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = _text(value)
     if word == STATE:
         return text
     is_count = _is_number(value) or _PART.fullmatch(text)
     return f"{text} {word}" if is_count else f"{word} {text}"
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _flat(values: list[Any]) -> list[Any]:

@@ -203,12 +203,12 @@ def _matched_in_words(run: RunFacts, index: int) -> str:
     """Return what the acceptor that decided has seen."""
     attempt, words = run.answer, run.description.words
     # The cases of a condition are in words.
-    text = run.description.acceptors[index].text.partition(" when ")[2]
-    said, tells_state = words[index] if words else (text, True)
+    text = run.description.acceptors[index].text
+    said, tells_state = words[index] if words else (text.partition(" when ")[2] or text, True)
     seen = None if attempt is None or (tells_state and not attempt.reported) else attempt.seen
     if said:
         return f"{said}: {seen}" if seen else said
-    return f"last state seen: {seen}" if seen else text
+    return f"last state seen: {seen}" if seen else f"acceptor {index} has seen a failure"
 
 
 def _failed_with(attempt: Attempt | None, run: RunFacts) -> str:

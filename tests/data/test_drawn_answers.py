@@ -1,7 +1,8 @@
 """Every shipped waiter on answers drawn from the models, and on botocore's examples.
 
 An answer has members of the model with any values that it lists. No expression may fail on one,
-and a wait may succeed only on an answer that has a state that the acceptor compares.
+and a wait may succeed only on an answer that has a state that the acceptor compares. The state seen
+is no boolean, and a failure is told in words or by that state, never by an expression.
 """
 
 import functools
@@ -9,14 +10,22 @@ import re
 from random import Random
 
 import botocore.loaders
+import effect_of
 import pytest
 from botocore.model import ListShape, MapShape, StructureShape
+from data_digests import changed_services
+from data_digests import service_of as service_of_shape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.changes.effects import EffectWaiter
+from boto_waiters_plus.definitions.shipped import (
+    shipped_definitions,
+    shipped_services,
+    unread_shipped,
+)
 from boto_waiters_plus.definitions.state_words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
@@ -33,6 +42,8 @@ SUCCEED_WITHOUT_A_STATE = {
     ("dynamodb", "ReplicasActive"),  # a table without a replica
     ("ec2", "AddressPtrRecordUpdated"),  # an address without an update
 }
+NO_STATE = re.compile(r"True\Z|False\Z|[\[{]")
+EXPRESSION = re.compile(r"[`?(|&]")
 LITERAL = re.compile(r"'([^']*)'|`\"([^\"]*)\"`")
 
 
@@ -106,6 +117,9 @@ def mistake_on(waiter, parameters, answer):
     if faults:
         return faults
     index = attempt.facts.acceptor
+    untold = untold_by(waiter.polling, attempt)
+    if untold is not None:
+        return untold
     if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
         return None
     acceptor = waiter.definition.acceptors[index].to_json()
@@ -115,6 +129,20 @@ def mistake_on(waiter, parameters, answer):
     compared = {a or b for a, b in LITERAL.findall(matcher["path"])}
     compared |= {matcher["expected"]} - {"true", "false"}
     return acceptor if compared and not compared & texts_in(answer) else None
+
+
+def untold_by(polling, attempt):
+    """What the words of a failure, or the state seen, leave untold; None if nothing."""
+    index = attempt.facts.acceptor
+    if attempt.seen is not None and NO_STATE.match(attempt.seen):
+        return attempt.seen
+    if index is None or polling.definition.states[index] is not AcceptorState.FAILURE:
+        return None
+    said, tells_state = polling.description.words[index]
+    is_told = said or tells_state or attempt.seen or polling.data_model.sensitive
+    if EXPRESSION.search(said) or not is_told:
+        return f"a failure in the words {said!r} and the state {attempt.seen!r}"
+    return None
 
 
 def mistakes(answers):
@@ -152,3 +180,40 @@ def test_an_example_of_botocore_succeeds_only_by_a_state(waiters):
 
 def service_of(waiter):
     return waiter.operation.service_model.service_name
+
+
+@functools.cache
+def effects_as_waiters():
+    """Each shipped effect with its service, as a wait takes it."""
+    found = []
+    for effect in effect_of.effects():
+        definition = effect.trait.waiter
+        if isinstance(definition, str):
+            service_id = effect.polled.service_model.service_id.hyphenize()
+            definition = unread_shipped(service_id)[definition].read()
+        waiter = EffectWaiter(BoundWaiter(definition, effect.polled), effect.trait)
+        found.append((service_of_shape(effect.shape), effect, waiter))
+    return found
+
+
+@pytest.mark.parametrize(
+    "is_meant",
+    [
+        pytest.param(lambda service: service in changed_services(), id="changed"),
+        pytest.param(bool, id="all", marks=pytest.mark.nightly(subject="catalog")),
+    ],
+)
+@given(seed=st.integers())
+@settings(max_examples=5, deadline=None)
+def test_a_failure_of_an_effect_is_told_by_its_state(is_meant, seed):
+    random, untold = Random(seed), {}
+    for service, effect, waiter in effects_as_waiters():
+        if not is_meant(service):
+            continue
+        shapes = {"input": effect.mutation.input_shape, "output": effect.mutation.output_shape}
+        call = {name: (shape and drawn(shape, random)) or {} for name, shape in shapes.items()}
+        answer = drawn(effect.polled.output_shape, random, fewest=1)
+        judge = DefinitionJudge(waiter, {}, None, {**call, "time": None})
+        found = untold_by(waiter, judge.judge(Reply(response=answer)))
+        untold |= {(effect.shape, effect.name): found} if found else {}
+    assert untold == {}

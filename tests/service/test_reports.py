@@ -141,7 +141,7 @@ def test_a_definition_of_the_callers_reports(way, answers, virtual_time):
     definition = job(seconds="JobRun.ExecutionTime", on="JobRun.WorkerType")
     wait = {"blocking": bwp.wait_until, "batch": by_batch, "store": in_store}[way]
     with pytest.raises(
-        bwp.WaiterTimeoutError, match="seen: RUNNING, 12 seconds, on G.1X"
+        bwp.WaiterTimeoutError, match=r"seen: RUNNING, 12 seconds, on G.1X"
     ) as caught:
         wait(glue, definition, max_wait=60, **GLUE)
     assert caught.value.reported == {"state": "RUNNING", "seconds": 12, "on": "G.1X"}
@@ -178,13 +178,13 @@ def test_a_file_with_a_wrong_report_is_refused_by_name(reports, waitable):
     document = waitable("Done", "GetJobRun", success, namespace="com.amazonaws.glue")
     [shape] = document["shapes"].values()
     shape["traits"][REPORTS] = reports
-    with pytest.raises(bwp.WaiterDefinitionError, match="reports|expression|path|x"):
+    with pytest.raises(bwp.WaiterDefinitionError, match=r"reports|expression|path|x"):
         bwp.load_definitions(document)
 
 
 @pytest.mark.parametrize("reports", [{"x": "a["}, {"": "a"}, {"x": 5}, ["a"], "a", {5: "a"}])
 def test_a_wrong_report_is_an_error_of_that_argument(reports):
-    with pytest.raises((TypeError, ValueError), match="^reports") as caught:
+    with pytest.raises((TypeError, ValueError), match=r"^reports") as caught:
         bwp.WaiterDefinition.from_states("A", "B", path="C", success=["D"], reports=reports)
     assert not isinstance(caught.value, bwp.WaiterDefinitionError)
 
