@@ -9,7 +9,6 @@ from pathlib import Path
 import boto3
 import pytest
 from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
-from stored_waits import RunningClock, work
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -84,10 +83,10 @@ def test_begin_tells_what_its_effect_reports(is_task, row, client, caplog):
 @pytest.mark.parametrize("row", EFFECTS)
 def test_a_row_keeps_what_is_reported(row, client):
     made = client(row)
-    with contextlib.closing(operations.Store(":memory:", clock=RunningClock())) as store:
+    with contextlib.closing(operations.Store(":memory:")) as store:
         method = getattr(made, row["begin"])
         operation = bwp.begin(method, in_store=store, max_wait=60, **row["parameters"])
-        work(store, made)
+        store.work(until_idle=True, make_client=lambda _: made)
         operation = store.get(operation.path)
         body = operation.to_json()
     assert body["metadata"]["reported"] == row["reported"]
