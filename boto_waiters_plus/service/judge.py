@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..calls.bounded_call import discard_response
 from ..calls.budget import Reply
@@ -18,6 +19,9 @@ from .sharing import AcceptorOf, ById
 
 if TYPE_CHECKING:
     from .polling_waiter import PollingWaiter
+
+
+_METADATA: Final = "ResponseMetadata"
 
 
 class ItemsOfCall(ItemsById):
@@ -53,7 +57,7 @@ class DefinitionJudge:
         call: the `input` and `output` of the call whose effect is waited for.
     """
 
-    __slots__ = ("_call", "_endpoint", "_input", "_items", "_parameters", "_waiter")
+    __slots__ = ("_call", "_endpoint", "_input", "_items", "_last", "_parameters", "_waiter")
 
     def __init__(
         self,
@@ -69,17 +73,19 @@ class DefinitionJudge:
         self._parameters = parameters
         self._endpoint = endpoint
         self._input = waiter.data_model.input(parameters)
+        self._last: Attempt | None = None
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
         if reply.error is not None:
             return self._failed(reply, reply.error)
-        return self._responded(reply.response)
+        last = None if self._waiter.data_model.has_booleans else self._last
+        self._last = again(last, reply.response) or self._responded(reply.response)
+        return self._last
 
     def _responded(self, response: Any) -> Attempt:
         waiter = self._waiter
-        metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
-        status = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
+        status = _status(response) if isinstance(response, Mapping) else None
         found = waiter.data_model.output(response)
         if self._items is None:
             match = waiter.matching.match_response(
@@ -152,3 +158,23 @@ class DefinitionJudge:
         facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
         match = self._waiter.matching.match_error(facts.names, status=facts.status)
         return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
+
+
+def again(last: Attempt | None, response: Any) -> Attempt | None:
+    """Return the attempt on a response that says what the last one said; None if it does not.
+
+    Most polls of a long wait are such: to compare two responses is less work than to judge one.
+    """
+    before = None if last is None else last.response
+    if last is None or not (type(response) is type(before) is dict):
+        return None
+    new, old = (_status(each) for each in (response, before))
+    same = {**before, _METADATA: response.get(_METADATA)}
+    if new != old or same != response:
+        return None
+    return replace(last, response=same, last_response=same)
+
+
+def _status(response: Mapping[str, Any]) -> Any:
+    metadata = response.get(_METADATA)
+    return metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
