@@ -2,7 +2,8 @@
 
     tox run -e catalog && python tools/data_digests.py
 
-writes one digest a service to `tests/cases/data-digests.json`, over its waiters and its effects.
+writes one digest a service to `tests/cases/data-digests.json`, over its waiters, its effects and
+what these report.
 The gate tests the services whose digest is another one by the laws that `catalog` tests all by.
 """
 
@@ -18,10 +19,13 @@ from typing import Any
 from json_rows import rows_text
 
 from boto_waiters_plus.definitions.changes import EFFECTS_FILE
-from boto_waiters_plus.definitions.shipped import OTHER_FILES
-from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE
+from boto_waiters_plus.definitions.shipped import FILE_OF, OTHER_FILES
+from boto_waiters_plus.definitions.smithy import AWS_NAMESPACE, REPORTS
 
 ROOT = Path(__file__).resolve().parents[1]
+_OF_ALL = (EFFECTS_FILE, FILE_OF[REPORTS])
+"""The files with shapes of all services, for which there are laws."""
+
 DIGESTS_FILE = ROOT / "tests/cases/data-digests.json"
 
 
@@ -29,11 +33,11 @@ def digests() -> dict[str, str]:
     """Return the digest of each service, by the last part of its namespace."""
     shapes: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for path in sorted((ROOT / "data").glob("*.json")):
-        if path.name == EFFECTS_FILE or path.name not in OTHER_FILES:
+        if path.name in _OF_ALL or path.name not in OTHER_FILES:
             document = json.loads(path.read_text(encoding="utf-8"))
             for shape_id, shape in document["shapes"].items():
                 service = service_of(shape_id)
-                shapes[service][f"{path.name == EFFECTS_FILE} {shape_id}"] = shape
+                shapes[service][f"{path.name in _OF_ALL and path.name} {shape_id}"] = shape
     return {service: _digest(each) for service, each in sorted(shapes.items())}
 
 

@@ -21,6 +21,7 @@ from ..calls.private_names import is_stubbed
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts
 from ..engine.matching import Match
+from ..engine.reports import reported_text
 from ..engine.screen_plan import ScreenBalance, ScreenPlan
 from ..options import CancelEvent
 from ..service.bound_waiter import BoundWaiter
@@ -101,9 +102,12 @@ class Screening:
         """Return the attempt of a wait that the state leaves open."""
         match = self.match(state)
         is_sensitive = self._waiter.polling.data_model.sensitive
+        reported = self._waiter.polling.reports.read(with_value_at(self.screen.path, state))
         return Attempt(
             facts=Facts(acceptor=match.index),
             observed=None if is_sensitive else match.observed,
+            state=reported_text(reported) or None,
+            reported=reported,
             last_response=run.last_response,
             coalesced=True,
         )

@@ -17,7 +17,7 @@ STATE: Final = "state"
 """The word that is left out of the text."""
 
 BECAUSE: Final = "because"
-"""The word whose value stands at the end of the text, in parentheses."""
+"""The word whose value stands in parentheses behind the one before."""
 
 _PART: Final = re.compile(r"[\d.]+ of [\d.]+")
 
@@ -46,8 +46,13 @@ def reported_value(value: Any) -> Any:
 
 def reported_text(reported: Reported) -> str:
     """Return what is reported as one text: `rollout IN_PROGRESS, 1 of 3 running, 4 failed`."""
-    texts = [_in_words(word, value) for word, value in reported.items() if word != BECAUSE]
-    return ", ".join(texts) + (f" ({_text(reported[BECAUSE])})" if BECAUSE in reported else "")
+    texts: list[str] = []
+    for word, value in reported.items():
+        if word == BECAUSE and texts:
+            texts[-1] += f" ({_text(value)})"
+        else:
+            texts.append(_in_words(word, value))
+    return ", ".join(texts)
 
 
 def _in_words(word: str, value: Any) -> str:

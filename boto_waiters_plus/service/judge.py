@@ -172,7 +172,7 @@ def again(last: Attempt | None, response: Any) -> Attempt | None:
     same = {**before, _METADATA: response.get(_METADATA)}
     if new != old or same != response:
         return None
-    return replace(last, response=same, last_response=same)
+    return replace(last, response=same, last_response=same, coalesced=False)
 
 
 def _status(response: Mapping[str, Any]) -> Any:

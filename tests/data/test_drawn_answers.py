@@ -21,6 +21,7 @@ from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.changes.effects import EffectWaiter
+from boto_waiters_plus.check.report_rules import check_reports
 from boto_waiters_plus.definitions.shipped import (
     shipped_definitions,
     shipped_services,
@@ -176,6 +177,16 @@ def test_an_example_of_botocore_succeeds_only_by_a_state(waiters):
         for example in examples(service_of(waiter)).get(waiter.operation.name, ())
     ]
     assert mistakes(answers) == {}
+
+
+def test_what_a_waiter_compares_is_reported(waiters):
+    """Of effects, `tools/effect_rules.py` finds what is not."""
+    lacking = {
+        (service_id, waiter.definition.name): [each.message for each in found]
+        for service_id, waiter in waiters
+        if (found := [*check_reports(waiter.definition, waiter.polling.reported_paths)])
+    }
+    assert lacking == {}
 
 
 def service_of(waiter):
