@@ -1,0 +1,65 @@
+"""An answer that says what the last one said has the same verdict, and metadata of its own."""
+
+import boto3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus.calls.budget import Reply
+from boto_waiters_plus.service.judge import DefinitionJudge
+from boto_waiters_plus.service.waits import find_waiter
+from boto_waiters_plus.stock.stock_judge import StockJudge, acceptors_of
+
+
+def answer(status, rollout, request):
+    deployment = {"status": "PRIMARY", "rolloutState": rollout}
+    service = {"status": status, "runningCount": 1, "desiredCount": 1, "deployments": [deployment]}
+    metadata = {"HTTPStatusCode": 200, "RequestId": request}
+    return {"services": [service], "ResponseMetadata": metadata}
+
+
+ANSWERS = st.builds(
+    answer,
+    st.sampled_from(["ACTIVE", "DRAINING"]),
+    st.sampled_from(["IN_PROGRESS", "COMPLETED"]),
+    st.sampled_from("ab"),
+)
+
+
+@pytest.fixture(scope="module")
+def judges():
+    """What makes a new judge of `services_stable`: of a definition, and of a waiter object."""
+    ecs = boto3.client("ecs", region_name="us-east-1")
+    waiter = ecs.get_waiter("services_stable")
+    model = ecs.meta.service_model.operation_model("DescribeServices")
+    polling = find_waiter(ecs, "services_stable")[0].polling
+    acceptors = acceptors_of(waiter, ecs, model)
+    return (
+        lambda: DefinitionJudge(polling, {"services": ["web"]}, None),
+        lambda: StockJudge(acceptors, {"services": ["web"]}, None),
+    )
+
+
+@given(answers=st.lists(ANSWERS, min_size=2, max_size=6))
+@settings(deadline=None)
+def test_a_judge_sees_in_an_answer_what_a_new_one_would(judges, answers):
+    for make in judges:
+        judge = make()
+        for each in answers:
+            one, other = judge.judge(Reply(response=each)), make().judge(Reply(response=each))
+            assert (one.facts, one.observed, one.seen) == (other.facts, other.observed, other.seen)
+            assert (one.reported, one.response) == (other.reported, each)
+            assert one.last_response == each
+
+
+def test_true_is_not_what_1_was(answers, virtual_time):
+    kms = boto3.client("kms")
+    calls = answers(kms, *({"KeyMetadata": {"KeyId": "k", "Enabled": each}} for each in (1, True)))
+    path = {"path": "KeyMetadata.Enabled", "expected": "true", "comparator": "booleanEquals"}
+    acceptor = {"state": "success", "matcher": {"output": path}}
+    waitable = {"smithy.waiters#waitable": {"KeyEnabled": {"acceptors": [acceptor]}}}
+    shapes = {"com.amazonaws.kms#DescribeKey": {"type": "apply", "traits": waitable}}
+    [definition] = bwp.load_definitions({"smithy": "2.0", "shapes": shapes})
+    assert bwp.wait_until(kms, definition, KeyId="k", max_wait=60).observed is True
+    assert len(calls.requests) == 2
