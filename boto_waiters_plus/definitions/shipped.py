@@ -55,6 +55,8 @@ OTHER_FILES: Final = frozenset({
 })  # fmt: skip
 """The files of `data/` that do not hold the waiters of a service."""
 
+_SOURCE: Final = "data/"
+
 WRITTEN_FOR = "1.44.8"
 """The version of botocore whose models the definitions were checked against."""
 
@@ -131,7 +133,14 @@ def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
     if name in OTHER_FILES:
         return {}
     # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
-    return _waiters_in(shipped_json(name).get("shapes", {}), f"data/{name}")
+    return _waiters_in(shipped_json(name).get("shapes", {}), _SOURCE + name)
+
+
+def is_from_data(definition: WaiterDefinition) -> bool:
+    """Return whether a definition was read from `data/`; a changed copy of one was, too."""
+    service_id, _, kind = definition.source.removeprefix(_SOURCE).partition(".")
+    found = definition.source.startswith(_SOURCE) and kind == "json"
+    return found and definition.name in unread_shipped(service_id)
 
 
 def _waiters_in(shapes: Mapping[str, Any], source: str) -> dict[str, UnreadWaiter]:

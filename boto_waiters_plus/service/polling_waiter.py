@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from botocore.model import OperationModel
 
+from ..definitions.shipped import is_from_data
 from ..definitions.waiters2 import acceptor_to_waiters2
 from ..engine.acceptors import MatchedAcceptor, OutputMatcher
 from ..engine.computed_once import computed_once
@@ -110,9 +111,11 @@ class PollingWaiter:
     @computed_once
     def reported_paths(self) -> WordsWithPaths:
         """The words that it reports of the state seen, each with its path."""
-        name = self.definition.name
-        shipped = () if self._from_user else shipped_reports(self.operation, name)
-        return self.definition.reports or shipped
+        definition = self.definition
+        # A copy with other delays is the caller's.
+        is_own = self._from_user and not is_from_data(definition)
+        shipped = () if is_own else shipped_reports(self.operation, definition.name)
+        return definition.reports or shipped
 
     @computed_once
     def reports(self) -> StateReports:

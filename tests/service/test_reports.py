@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -12,7 +13,7 @@ from service.ways import by_batch, by_method, by_task, by_waiter, in_background,
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.definitions.shipped import shipped_traits
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_traits
 from boto_waiters_plus.definitions.smithy import REPORTS
 
 ROWS = json.loads((Path(__file__).parents[1] / "cases" / "reports.json").read_text("utf-8"))
@@ -196,6 +197,14 @@ def test_a_definition_of_the_callers_has_not_the_shipped_reports(answers, virtua
     definition = bwp.WaiterDefinition.from_states("Gone", "DescribeServices", **own)
     with pytest.raises(bwp.WaiterTimeoutError, match="last state seen: ACTIVE "):
         bwp.wait_until(ecs, definition, services=["web"], max_wait=60)
+
+
+def test_a_copy_of_a_shipped_waiter_reports_as_it_does(answers, virtual_time):
+    ecs = boto3.client("ecs")
+    answers(ecs, ROWS[0]["answer"])
+    [shipped] = [each for each in shipped_definitions("ecs") if each.name == "ServicesStable"]
+    with pytest.raises(bwp.WaiterTimeoutError, match=r"seen: rollout IN_PROGRESS"):
+        bwp.wait_until(ecs, replace(shipped, min_delay=1), services=["web"], max_wait=60)
 
 
 def test_what_is_sensitive_is_never_reported(answers, virtual_time):
