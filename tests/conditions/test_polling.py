@@ -240,6 +240,7 @@ def test_an_error_that_the_caller_must_mend_is_raised(run, error):
         pytest.param({"Error": {"Code": "Oops", "Message": "no quota"}}, "no quota", id="message"),
         pytest.param({"Error": {"Code": "Oops", "Message": "x" * 5000}}, LONG_CUT, id="long"),
         pytest.param({"Error": {"Code": "Oops", "Message": None}}, None, id="none"),
+        pytest.param({"Error": {"Code": "Oops", "Message": 7}}, "7", id="no text"),
         pytest.param({"Error": {"Code": 5}}, None, id="number"),
         pytest.param({}, None, id="empty"),
     ],
