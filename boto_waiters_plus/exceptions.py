@@ -59,8 +59,10 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         acceptor: index and text of the acceptor that decided; None if none did.
         observed: the value of the acceptor's path at the last attempt that was no transient
             error, or the state seen then.
-        service_message: the service's own message about the failure, if it gave one.
-        cause_found: what further reads told of a failure; see `WaitOptions.explain_failure`.
+        service_message: the service's own message about the failure, if it gave one; on one line,
+            and if it has more than 500 characters, its first 150, " [...] " and its last 350.
+        cause_found: what further reads told of a failure, with the same limit; see
+            `WaitOptions.explain_failure`.
         last_exception: the error of the last call, if it raised one; otherwise, of a wait that
             neither succeeded nor failed, the last one that `retry_on` named.
         last_response: the last response; if the last call ended in a ClientError, its error

@@ -25,7 +25,7 @@ from ..calls.clock import current_time
 from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
 from ..definitions.changes import RefusedItems
-from ..engine.redaction import cut
+from ..engine.redaction import message_text
 from ..exceptions import (
     ErrorT,
     WaiterAttemptsError,
@@ -262,7 +262,7 @@ def _words(error: Exception) -> str:
         return type(error).__name__
     facts = error_facts(error)
     message = None if facts.sensitive else facts.message
-    return f"{facts.code}: {cut(message).rstrip('. ')}" if message else facts.text
+    return f"{facts.code}: {message_text(message).rstrip('. ')}" if message else facts.text
 
 
 class StopThreads:

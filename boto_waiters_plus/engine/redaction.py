@@ -10,6 +10,9 @@ from typing import Any
 MAX_TEXT = 200
 """Characters of one value of a response."""
 
+MAX_MESSAGE = 500
+"""Characters of a message of a service, and of a cause."""
+
 MAX_ITEMS = 5
 """Items of a list; a longer one is not shown at all."""
 
@@ -105,6 +108,26 @@ def cut(text: str, limit: int = MAX_TEXT) -> str:
     """A text on one line, cut at the limit."""
     text = printable(text)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def message_text(text: str) -> str:
+    """A message of a service, or a cause, on one line; of a long one the beginning and the end.
+
+    The error of a traceback is at its end. What has been cut is not changed by another cut.
+    """
+    text = text.strip()
+    # It may be megabytes.
+    whole = printable(text[: MAX_MESSAGE + 1])
+    if len(whole) <= MAX_MESSAGE:
+        return whole
+    return f"{whole[:150]} [...] {printable(text[-350:])[-350:]}"
+
+
+def says(text: str, message: str) -> bool:
+    """Whether a text has a message in it; white space and a full stop at the end do not count."""
+    words = " ".join(message.split()).rstrip(". \u2026")
+    whole = rf"(?<!\w){re.escape(words)}(?!\w)"
+    return bool(words) and re.search(whole, " ".join(text.split())) is not None
 
 
 def printable(text: str) -> str:

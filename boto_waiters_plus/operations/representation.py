@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError, NoRegionError, ParamValidationError
 
 from ..changes.stops import Stop
 from ..engine.acceptors import MatchedAcceptor
-from ..engine.redaction import cut, may_show, printable
+from ..engine.redaction import cut, may_show, message_text, printable
 from ..engine.wait_event import WaitEvent
 from ..exceptions import (
     WaiterAttemptsError,
@@ -225,7 +225,7 @@ def error_json(error: BaseException) -> dict[str, Any]:
     reason = error.stored_reason or error.kwargs["reason"]
     body = problem(code, reason, **_facts_json(error))
     body |= {"failed_ids": error.failed_ids, "max_wait": error.max_wait}
-    body["service_message"] = None if message is None else cut(message)
+    body["service_message"] = None if message is None else message_text(message)
     body["cause_found"] = error.cause_found
     if error.stop is not None:
         body["stop"] = error.stop.to_json()
@@ -334,7 +334,7 @@ def _exception_json(error: Exception, message: str | None) -> dict[str, Any]:
     details = answer.get("Error", {})
     return {
         "code": str(details.get("Code") or type(error).__name__),
-        "message": cut(message or ""),
+        "message": message_text(message or ""),
         "status": answer.get("ResponseMetadata", {}).get("HTTPStatusCode"),
         "operation": str(getattr(error, "operation_name", "")),
     }

@@ -18,7 +18,7 @@ from jmespath.exceptions import JMESPathError
 from ..calls.budget import Reply
 from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
-from ..engine.redaction import cut, is_signed_url
+from ..engine.redaction import is_signed_url
 from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
@@ -97,9 +97,6 @@ def shipped_explanations() -> Mapping[str, Explanation]:
 
 
 # --- the search ----------------------------------------------------------------------------------
-
-MOST_TEXT: Final = 500
-"""Characters of a cause."""
 
 EARLIER: Final = 60
 """Seconds before the start of the wait from which on an event may tell the cause: the change began
@@ -213,7 +210,7 @@ class FailureSearch:
             self._known[name] = self._value(path)
         cause = "" if text is None else _joined(self._value(text))
         if cause and not is_signed_url(cause):
-            self.cause = cut(cause, MOST_TEXT)
+            self.cause = cause
 
     def _value(self, path: str) -> Any:
         try:

@@ -145,7 +145,8 @@ def error_facts(
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
     code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
-    safe_code, message = printable(code), details.get("Message") or None
+    # Of JSON it may be anything.
+    safe_code, message = printable(code), str(details.get("Message") or "") or None
     if code == str(status) and message is not None and not _is_message(message, operation):
         message = None
         error.args = (f"An error occurred ({safe_code}), whose message is not shown",)

@@ -19,7 +19,7 @@ from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, OutputMatcher
 from ..engine.model import WaiterDefinition
-from ..engine.redaction import cut, is_signed_url, may_show
+from ..engine.redaction import is_signed_url, may_show
 from ..wait.facts import FoundReason
 from .data_model import DataModel
 from .errors import says_not_found
@@ -99,7 +99,7 @@ def find_reason(
         matched: the index of the acceptor that matched, if one did.
 
     Returns:
-        The text, cut at the limit of what may be shown. If every member that has it is sensitive,
+        The text, of any length. If every member that has it is sensitive,
         where they are. Nothing if the response has no reason.
     """
     decided = None if matched is None else acceptors[matched]
@@ -229,7 +229,7 @@ def _found(
         else:
             texts.extend(part for part in parts if not is_signed_url(part))
     if texts or not places:
-        return FoundReason(cut("; ".join(dict.fromkeys(texts))) or None)
+        return FoundReason("; ".join(dict.fromkeys(texts)) or None)
     return FoundReason(
         None, _hidden("error.last_response", places), _hidden("the response", places)
     )

@@ -41,8 +41,8 @@ from ..wait.wait_run import WaitRun
 from ..wait.wording import (
     details_after_botocores,
     seconds_text,
-    service_message_suffix,
     timed_out_after,
+    with_reason,
 )
 from .defined_waiters import ErrorResponses, bound_waiter_of, runs_here
 from .stock_judge import StockJudge, acceptors_of
@@ -313,8 +313,7 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
             return _error_in_botocores_words(run)
         case Failed(acceptor=int(index)):
             explanation = run.description.acceptors[index].text
-            suffix = service_message_suffix(run.answer)
-            return f"Waiter encountered a terminal failure state: {explanation}{suffix}"
+            return with_reason(f"Waiter encountered a terminal failure state: {explanation}", run)
         case AttemptsUsedUp():
             return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():

@@ -35,6 +35,7 @@ from ..engine.machine import (
     TimedOut,
     WaitCancelled,
 )
+from ..engine.redaction import message_text
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,
@@ -399,6 +400,7 @@ class WaitRun(RunFacts):
             self.retried = None
         reason, message = self.wording(self, ending)
         exception = self.attempt.exception if self.attempt else None
+        said = attempt.service_message if attempt else None
         error = error_class(
             self.description.waiter,
             reason,
@@ -410,7 +412,7 @@ class WaitRun(RunFacts):
             max_wait=self.policy.max_wait if self.policy.count_requests else None,
             acceptor=None if decided is None else self.description.acceptors[decided],
             observed=attempt.observed if attempt else None,
-            service_message=attempt.service_message if attempt else None,
+            service_message=said and message_text(said),
             last_exception=exception or self.retried,
             by_id=attempt.by_id if attempt else None,
             failed_ids=self.unfinished.ids,
@@ -421,7 +423,8 @@ class WaitRun(RunFacts):
         if self.attempt is not None:
             error.timeline_record = self._timeline_record(self.attempt)
         error.advice = advice_after(self, ending)
-        error.cause_found = None if self.search is None else self.search.cause
+        cause = self.search.cause if self.search else None
+        error.cause_found = cause and message_text(cause)
         if attempt is not None and attempt.hidden_elsewhere is not None:
             attempt.hidden_reason = attempt.hidden_elsewhere
             error.stored_reason, _ = self.wording(self, ending)

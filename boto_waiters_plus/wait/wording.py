@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..common.labels import short_arns
 from ..common.wrong_arguments import Keyword
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, Succeeded, TimedOut
-from ..engine.redaction import MAX_ITEMS, cut, listed, shown
+from ..engine.redaction import MAX_ITEMS, cut, listed, message_text, says, shown
 from ..exceptions import ErrorT, WaiterError
 from .facts import Attempt, RunFacts
 
@@ -29,20 +29,24 @@ def reason_of(run: RunFacts, ending: Ending) -> str:
 
 def _details(run: RunFacts, ending: Ending) -> str:
     """Return what was seen, and the attempts made."""
-    made = _attempts_made(run, ending)
-    return f"{_what_was_seen(run, ending)} ({made}).{_faults(run, ending)}{_cause(run)}"
+    made, seen = _attempts_made(run, ending), _what_was_seen(run, ending)
+    return f"{seen} ({made}).{_faults(run, ending)}{_cause(run, seen)}"
 
 
-def _cause(run: RunFacts) -> str:
-    """Return what further reads told of a failure; empty without any."""
+def _cause(run: RunFacts, seen: str) -> str:
+    """Return what further reads told of a failure; empty without any, or if it is said already."""
     search = run.search
-    if search is not None and search.cause is not None:
-        reason = None if run.answer is None else run.answer.service_message
-        if reason is not None and search.cause in reason:
-            return ""
-        return f" Cause: {search.cause.rstrip('. ')}."
-    is_over_budget = search is not None and search.is_over_budget
-    return " Its cause was not asked for: other waits used up the reads." if is_over_budget else ""
+    if search is not None and search.cause is None and search.is_over_budget:
+        return " Its cause was not asked for: other waits used up the reads."
+    cause = _news_of_reads(run)
+    return f" Cause: {message_text(cause).rstrip('. ')}." if cause and not says(seen, cause) else ""
+
+
+def _news_of_reads(run: RunFacts) -> str:
+    """Return what further reads told; empty without any, or if the service's message has it."""
+    cause = (run.search.cause if run.search else None) or ""
+    reason = (run.answer.service_message if run.answer else None) or ""
+    return "" if says(reason, cause) else cause
 
 
 def _faults(run: RunFacts, ending: Ending) -> str:
@@ -68,7 +72,7 @@ def details_after_botocores(run: RunFacts, ending: Ending) -> str:
         ids = _ids_in_words(run, "failed: ")
         seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
         made = _attempts_made(run, ending)
-        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run)}"
+        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run, seen)}"
         more += "".join(advice_after(run, ending))
     return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
 
@@ -119,10 +123,19 @@ def seconds_text(seconds: float) -> str:
     return f"{round(seconds, 3):.12g}"
 
 
-def service_message_suffix(attempt: Attempt | None) -> str:
-    """Return the service's message as the end of a sentence; empty if there is none."""
-    message = attempt.service_message or attempt.hidden_reason if attempt else None
-    return f": {cut(message).rstrip('. ')}" if message and message.strip() else ""
+def with_reason(words: str, run: RunFacts) -> str:
+    """Return the words of a failure with the service's reason, unless the cause has it, too."""
+    attempt = run.answer
+    if attempt is None or says(_news_of_reads(run), attempt.service_message or ""):
+        return words
+    return _with_message(words, attempt.service_message or attempt.hidden_reason)
+
+
+def _with_message(words: str, message: str | None, form: str = "{}: {}") -> str:
+    """Return words with the service's message, unless there is none, or they have it."""
+    if not message or not message.strip() or says(words, message):
+        return words
+    return form.format(words, message_text(message).rstrip(". "))
 
 
 def _error_in_words(attempt: Attempt) -> str:
@@ -131,8 +144,8 @@ def _error_in_words(attempt: Attempt) -> str:
     text = attempt.error or "unknown error"
     # The code of a response without a body is its status.
     if code and message and code.isdigit() and text.startswith(code):
-        return f"{code} {cut(message)}{text.removeprefix(code)}"
-    return f"{text}{service_message_suffix(attempt)}"
+        return f"{code} {message_text(message)}{text.removeprefix(code)}"
+    return _with_message(text, message or attempt.hidden_reason)
 
 
 def _state_alone(attempt: Attempt) -> str:
@@ -151,9 +164,7 @@ def _state_in_words(attempt: Attempt) -> str:
     """Return what an attempt saw, with the service's message."""
     if attempt.error:
         return passed_error_in_words(attempt)
-    state = _state_alone(attempt)
-    message = attempt.service_message
-    return f"{state} ({cut(message).rstrip('. ')})" if message and message.strip() else state
+    return _with_message(_state_alone(attempt), attempt.service_message, "{} ({})")
 
 
 def _value_in_words(value: object) -> str:
@@ -174,7 +185,7 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
             if attempt is not None and attempt.error:
                 return _failed_with(attempt, run)
             text = _matched_in_words(run, index)
-            return f"{text}{f' ({ids})' if ids else ''}{service_message_suffix(attempt)}"
+            return with_reason(f"{text}{f' ({ids})' if ids else ''}", run)
         case Failed():
             return _failed_with(attempt, run)
     if isinstance(ending, Succeeded):
@@ -293,7 +304,9 @@ class RefusedPart:
     @property
     def service_message(self) -> str | None:
         """The reason for the first that has one."""
-        return next((each["message"] for each in self.items if each["message"]), None)
+        return next(
+            (message_text(str(each["message"])) for each in self.items if each["message"]), None
+        )
 
     def text(self, *, with_ids: bool) -> str:
         """Return the items with their codes and messages, in words."""
@@ -301,7 +314,8 @@ class RefusedPart:
         texts = []
         for each in self.items[:MAX_ITEMS]:
             name = short.get(each["id"], "an item") if with_ids else "an item"
-            reason = ": ".join(cut(str(said)) for said in (each["code"], each["message"]) if said)
+            said = filter(None, (each["code"], each["message"]))
+            reason = ": ".join(message_text(str(text)) for text in said)
             texts.append(f"{name} ({reason})" if reason else name)
         more = len(self.items) - len(texts)
         return "; ".join(texts) + (f" and {more} more" if more > 0 else "")

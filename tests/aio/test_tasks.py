@@ -145,3 +145,15 @@ def test_the_loop_runs_while_a_blocking_client_is_called(answers):
         return await task
 
     assert on("boto3 in threads", main).attempts == 1
+
+
+def test_a_long_message_keeps_its_beginning_and_end(name, answers, virtual_time):
+    async def main(client):
+        answers(client, {"Error": {"Code": "Oops", "Message": "a" * 300 + "z" * 400}})
+        with pytest.raises(bwp.WaiterFailedError) as caught:
+            await table_up(client)
+        return caught.value
+
+    error = on(name, main)
+    assert error.service_message == f"{'a' * 150} [...] {'z' * 350}"
+    assert error.service_message in str(error)

@@ -74,6 +74,16 @@ def test_what_is_hidden_is_not_named(service, row):
 
 
 @pytest.mark.parametrize("in_store", [False, True])
+def test_a_long_reason_keeps_its_beginning_and_end(service, store, in_store):
+    made = service(json.loads(json.dumps(NONE[0].values[0]).replace("no room", "no room" * 99)))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begin(made, **({"in_store": store} if in_store else {}))
+    error = worked(store, made).exception(0) if in_store else caught.value
+    assert error.service_message == f"{('no room' * 99)[:150]} [...] {('no room' * 99)[-350:]}"
+    assert error.service_message in str(error)
+
+
+@pytest.mark.parametrize("in_store", [False, True])
 @pytest.mark.parametrize("row", PART)
 def test_after_the_rest_a_part_that_was_refused_is_a_failure(service, store, row, in_store):
     made = service(row)

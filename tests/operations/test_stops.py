@@ -32,6 +32,7 @@ EFFECTS = Path(__file__).parents[2] / "data/effects.json"
 POLLS = ("GetJobRun", "DescribeTrainingJob")
 SLOW = {"min_delay": 1e6, "max_delay": 1e6}
 DENIED = {"Error": {"Code": "AccessDeniedException", "Message": "not allowed to stop."}}
+LONG = {"Error": {"Code": "AccessDenied", "Message": "x" * 600}}
 REFUSED = {
     "Errors": [{"JobRunId": "jr", "ErrorDetail": {"ErrorCode": "Late", "ErrorMessage": "it ended"}}]
 }
@@ -98,6 +99,7 @@ def told(operation, state):
         ({}, "made", ["BatchStopJobRun was called"]),
         (DENIED, "refused", ["it could not be stopped: AccessDenied", "not allowed", "still run"]),
         (REFUSED, "refused", ["it could not be stopped: Late: it ended", "still run"]),
+        (LONG, "refused", [f"stopped: AccessDenied: {'x' * 150} [...] {'x' * 350}; it may"]),
     ],
 )
 def test_the_end_tells_of_the_stop(service, caplog, limit, answer, state, words):

@@ -1,5 +1,6 @@
 """The reads that tell why a wait failed, by `data/explains.json`, and their bounds."""
 
+import datetime as dt
 import json
 import logging
 import pickle
@@ -227,6 +228,85 @@ def test_the_cause_is_that_of_the_call(virtual_time, answers):
     assert script.operations[2:] == ["ListTasks", "DescribeTasks"]
 
 
+def test_an_event_from_before_the_call_is_no_cause(virtual_time, answers):
+    bwp.install()
+    service = {"serviceName": "web", "serviceArn": "arn:web", "clusterArn": "arn:main"}
+    service |= {"status": "ACTIVE"}
+    mine = {"id": "ecs-svc/2", "status": "PRIMARY", "createdAt": "2026-11-01T10:00:00Z"}
+    events = [
+        {
+            "createdAt": "2026-11-01T10:09:00Z",
+            "message": "deployment failed: tasks failed to start.",
+        },
+        {"createdAt": "2026-11-01T10:05:00Z", "message": "unable to assume the role"},
+        {"createdAt": "2026-11-01T10:01:00Z", "message": "unable to place a task"},
+        {"createdAt": "2026-11-01T09:00:00Z", "message": "unable to pull the image"},
+    ]
+    polls = [
+        {**service, "deployments": [{**mine, "rolloutState": "FAILED"}], "events": each}
+        for each in (events, events[:1] + events[3:])
+    ]
+    causes = []
+    for polled in polls:
+        ecs = boto3.client("ecs")
+        answers(
+            ecs,
+            {"service": {**service, "deployments": [{**mine, "rolloutState": "IN_PROGRESS"}]}},
+            {"services": [polled]},
+            {"taskArns": []},
+        )
+        operation = bwp.begin(ecs.update_service, max_wait=900, cluster="main", service="web")
+        causes.append(operation.exception().cause_found)
+    assert causes == ["unable to assume the role", "deployment failed: tasks failed to start."]
+
+
+def test_an_upgrade_names_the_step_that_failed(virtual_time, answers):
+    bwp.install()
+    opensearch = boto3.client("opensearch")
+    now = dt.datetime.now(dt.timezone.utc).isoformat()
+    issue = {"UpgradeStep": "SNAPSHOT", "UpgradeStepStatus": "FAILED", "Issues": ["no space"]}
+    upgrades = [
+        {"UpgradeName": name, "UpgradeStatus": "FAILED", "StartTimestamp": at, "StepsList": [issue]}
+        for name, at in (("to 2.9", "2020-01-01T00:00:00Z"), ("to 2.11", now))
+    ]
+    script = answers(
+        opensearch,
+        {"DomainName": "dom", "ChangeProgressDetails": {"ChangeId": "c" * 36}},
+        {"ChangeProgressStatus": {"Status": "FAILED"}},
+        {"UpgradeHistories": upgrades},
+    )
+    operation = bwp.begin(
+        opensearch.upgrade_domain, max_wait=900, DomainName="dom", TargetVersion="OpenSearch_2.11"
+    )
+    assert operation.exception().cause_found == "to 2.11: SNAPSHOT: no space"
+    assert script.operations[2:] == ["GetUpgradeHistory"]
+
+
+def test_a_database_of_lightsail_names_its_event(virtual_time, answers):
+    lightsail = boto3.client("lightsail")
+    definition = bwp.WaiterDefinition.from_states(
+        "Up",
+        "GetRelationalDatabase",
+        path="relationalDatabase.state",
+        success=["available"],
+        failure=["failed"],
+    )
+    now = time.time()
+    events = [
+        {"createdAt": now + after, "message": message, "eventCategories": [category]}
+        for after, message, category in (
+            (-3600, "of an earlier change", "failure"),
+            (1, "no capacity", "failure"),
+            (2, "restarted", "availability"),
+        )
+    ]
+    database = {"relationalDatabase": {"name": "db", "state": "failed"}}
+    answers(lightsail, database, {"relationalDatabaseEvents": events})
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        bwp.wait_until(lightsail, definition, relationalDatabaseName="db", max_wait=60)
+    assert caught.value.cause_found == "no capacity"
+
+
 def test_the_cause_is_kept_and_told(answers, cloudformation):
     seen = []
     bwp.install(on_event=seen.append)
@@ -240,7 +320,7 @@ def test_the_cause_is_kept_and_told(answers, cloudformation):
 @pytest.mark.parametrize(
     ("event", "cause"),
     [
-        ({"ResourceStatusReason": "x" * 600}, f"Queue: {'x' * 490}..."),
+        ({"ResourceStatusReason": "x" * 600}, f"Queue: {'x' * 143} [...] {'x' * 350}"),
         ({"ResourceStatusReason": "a\nb\x1b[2J"}, r"Queue: a\nb\x1b[2J"),
         ({"ResourceStatusReason": "see https://b/k?X-Amz-Signature=abc"}, None),
     ],
