@@ -151,10 +151,14 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         of_both: whether the document is `{"input": ..., "output": ...}`. What is compared with a
             part of it other than the output is left out.
     """
-    root = _parsed(path)
-    if of_both:
-        root = _without_comparisons_to(("input", "call", "item"), root)
-    facts = _facts(root) if is_boolean else [Fact("state", root)]
+    try:
+        root = _parsed(path)
+        if of_both:
+            root = _without_comparisons_to(("input", "call", "item"), root)
+        is_compared = is_boolean and not _has_many_nodes(root)
+        facts = [*_facts(root)] if is_compared else [Fact("state", root)]
+    except Exception:  # jmespath lets RecursionError and other builtin errors through
+        return {}
     before = ["output"] if of_both else []
     names = [(fact.kind == "state", _names(fact.node)) for fact in facts]
     return {
