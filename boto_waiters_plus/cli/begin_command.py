@@ -227,7 +227,7 @@ def _report(
         facts["response"] = safe_response(operation, call.response)
     is_cut = isinstance(error, KeyboardInterrupt)
     if error is not None:
-        facts["error"] = {"type": type(error).__name__, "message": str(error)}
+        facts |= _error_json(error)
         # A call that was cut off may have been executed.
         facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut and call is None)
         if arguments.resume and _stays_open(error, facts):
@@ -252,6 +252,11 @@ def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
     if outcome.exception is not None:
         facts["exception"] = error_json(outcome.exception)
     return facts
+
+
+def _error_json(error: BaseException) -> dict[str, Any]:
+    facts = reported_json(error) if isinstance(error, WaiterError) else {}
+    return {**facts, "error": {"type": type(error).__name__, "message": str(error)}}
 
 
 def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:

@@ -159,6 +159,8 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         facts = [*_facts(root)] if is_compared else [Fact("state", root)]
     except Exception:  # jmespath lets RecursionError and other builtin errors through
         return {}
+    if _renames(root):
+        return {}
     before = ["output"] if of_both else []
     names = [(fact.kind == "state", _names(fact.node)) for fact in facts]
     return {
@@ -167,6 +169,11 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         if len(found) > len(before) and found[: len(before)] == before
         if not _TOKEN.fullmatch(found[-1])
     }
+
+
+def _renames(node: Node) -> bool:
+    """Return whether a part of an expression gives members other names."""
+    return node["type"] == "multi_select_dict" or any(map(_renames, _children(node)))
 
 
 def _without_comparisons_to(names: Sequence[str], node: Node) -> Node:

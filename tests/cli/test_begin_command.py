@@ -213,3 +213,16 @@ def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
     assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
     assert command(words)[0] == 254
+
+
+def test_json_has_what_is_reported(command, called):
+    deployment = {"id": "d", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
+    service = {"serviceArn": "arn:aws:ecs:us-east-1:1:service/c/web", "status": "ACTIVE"}
+    service |= {"runningCount": 1, "desiredCount": 3, "deployments": [deployment]}
+    answers = {"UpdateService": {"service": service}, "DescribeServices": {"services": [service]}}
+    called(lambda operation, _: answers[operation])
+    words = "begin ecs update-service --cluster c --service web --force-new-deployment"
+    code, out, err = command(f"{words} --max-wait 1 --output json")
+    assert code == 124
+    assert json.loads(out)["reported"] == {"rollout": "IN_PROGRESS", "running": "1 of 3"}
+    assert "last state seen: rollout IN_PROGRESS, 1 of 3 running (" in err
