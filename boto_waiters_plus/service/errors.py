@@ -247,10 +247,14 @@ def _is_of_server(status: Any) -> bool:
     return isinstance(status, int) and status >= 500 and status not in NEVER_SERVED
 
 
+_NOT_FOUND: Final = re.compile(
+    r"(NotFound|NotExists?)(Exception|Fault|Error)?\Z|\ANoSuch|Non[eE]xistent"
+)
+
+
 def says_not_found(code: str) -> bool:
     """Return whether an error code means that the resource does not exist."""
-    endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
-    return code.endswith(endings) or code.startswith("NoSuch")
+    return _NOT_FOUND.search(code) is not None
 
 
 def _names(

@@ -213,3 +213,15 @@ def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
     assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
     assert command(words)[0] == 254
+
+
+def test_what_is_gone_is_a_success_if_allowed(command):
+    words = f"begin {DELETE} --max-wait 9"
+    code, out, _ = command(f"{words} --missing-ok --output json")
+    facts = json.loads(out)
+    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
+    assert command(f"{words} --missing-ok")[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
+    assert command(f"{words} --missing-ok --no-wait")[0] == 0
+    assert command(words)[0] == 254
+    code, _, err = command(f"{NEW} --missing-ok")
+    assert (code, "--missing-ok: create_bucket takes nothing away" in err) == (2, True)
