@@ -86,5 +86,5 @@ class GoneResource:
         if len(items) != 1 or [items[0]["id"]] not in self._parameters.values():
             return None
         error: Any = {"Code": str(items[0]["code"]), "Message": items[0]["message"] or ""}
-        facts: Any = {"Error": error, "ResponseMetadata": response["ResponseMetadata"]}
+        facts: Any = {"Error": error, "ResponseMetadata": response.get("ResponseMetadata", {})}
         return ClientError(facts, self._operation.name)

@@ -116,7 +116,7 @@ def ends_of_resource(operation: OperationModel, path: str) -> Iterator[Acceptor]
     if operation.http.get("method") == "HEAD":
         # The answer to it has no body that could name an error.
         errors.add("NotFound")
-    if operation.service_model.metadata["protocol"] == "ec2":
+    if operation.service_model.metadata.get("protocol") == "ec2":
         # No error of EC2 is in its model.
         noun = resource_of(operation.name)
         errors |= {f"Invalid{noun}{end}.NotFound" for end in ("", "ID", "Id")}
