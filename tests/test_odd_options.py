@@ -84,7 +84,7 @@ BATCH = kinds(
 )
 STORED = kinds(flag="include_response", text="profile_name", any_text="exclusive_key request_id")
 BEGUN = kinds(
-    flag="stop_on_timeout stop_on_cancel no_change_ok",
+    flag="stop_on_timeout stop_on_cancel no_change_ok missing_ok",
     seconds_or_0="propagation_wait busy_wait",
     other="then_wait",
 )

@@ -29,9 +29,9 @@ from boto_waiters_plus.check.absence_rules import processes_of
 from boto_waiters_plus.check.checker import check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
 from boto_waiters_plus.check.expressions import sample
-from boto_waiters_plus.check.list_rules import EC2, filters_of, name_lists, page_tokens
+from boto_waiters_plus.check.list_rules import EC2, name_lists
 from boto_waiters_plus.check.loading import Checkable
-from boto_waiters_plus.check.model import OperationShapes, members_of
+from boto_waiters_plus.check.model import OperationShapes
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.units import AppliedTrait
 from boto_waiters_plus.definitions.smithy import WAITABLE
@@ -39,6 +39,7 @@ from boto_waiters_plus.definitions.state_words import is_underway, means_gone, s
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
+from boto_waiters_plus.service.shapes import filters_of, members_of, page_tokens
 from boto_waiters_plus.service.sharing import shipped_coalescing
 
 _PAGE_SIZE = re.compile(r"max_?(results|records|items)|page_?size|limit", re.IGNORECASE)
@@ -100,7 +101,7 @@ def _named_on_pages(operation: OperationShapes) -> Iterator[Finding]:
     members = members_of(operation.input)
     sizes = [s for n, s in members.items() if _PAGE_SIZE.fullmatch(n)]
     names = name_lists(operation)
-    if not sizes or not names or not page_tokens(operation):
+    if not sizes or not names or not page_tokens(operation.output):
         return
     page, most = _number(sizes[0], _LARGEST_PAGE), _number(members[names[0]], _MOST_NAMES)
     if page is not None and (most is None or most > page):
@@ -178,7 +179,7 @@ def _never_gone(waiter: WaiterDefinition, operation: OperationShapes) -> Iterato
     if not means_gone(waiter.name) or not empty:
         return
     matching = Matching(waiter.acceptors)
-    for name, shape in filters_of(operation).items():
+    for name, shape in filters_of(operation.input).items():
         index = matching.match_response(empty, {name: sample(shape)}).index
         if index is None or waiter.states[index] is AcceptorState.RETRY:
             text = f"goes on although nothing passes `{name}`: what is gone is not listed"

@@ -23,6 +23,7 @@ from ..options import (
     split_options,
 )
 from ..service.bound_waiter import BoundWaiter
+from ..service.client_waits import waiter_for
 from ..service.clients import waiters_of
 from ..service.labels import label_of
 from ..service.parameters import copied, refuse_empty_id_list
@@ -190,8 +191,9 @@ class Wait:
     ) -> None:
         self.given_label = None if label is None else printable(text("label", label))
         self.call, self.since_call, self.age = None, None, 0.0
-        self.bound_waiter, settings = found
+        waiter, settings = found
         self.parameters = copied(parameters)
+        self.bound_waiter = waiter_for(waiter, self.parameters)
         refuse_empty_id_list(self.bound_waiter.operation, self.parameters)
         self.client, self.called = client_behind(client), client
         self.options = options

@@ -460,6 +460,12 @@ def effects_of(client: Any, operation: OperationModel) -> list[Effect]:
     return [EffectOfCall(client, operation, trait).effect for trait in _traits(client, operation)]
 
 
+def definitions_after(client: Any, operation: OperationModel) -> list[WaiterDefinition]:
+    """Return what the effects of an operation wait by."""
+    effects = (EffectOfCall(client, operation, trait) for trait in _traits(client, operation))
+    return [each.bound_waiter.definition for each in effects]
+
+
 def chosen_effect(
     client: Any, operation: OperationModel, then_wait: Any, parameters: Mapping[str, Any]
 ) -> EffectOfCall:

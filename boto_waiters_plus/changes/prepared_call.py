@@ -23,6 +23,7 @@ from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
 from .effects import AnsweredCall, EffectOfCall, chosen_effect, unchanged_by
 from .existing_resource import Check, ExistingResource
+from .gone import GoneResource
 from .repetition import (
     SAFE_SHARE_OF_LIFETIME,
     AlreadyExistsError,
@@ -39,7 +40,7 @@ PROPAGATION_WAIT: Final = 120.0
 
 RECORDED: Final = (
     *("then_wait", "allow_repeat", "adopt_existing", "propagation_wait"),
-    *("busy_wait", "no_change_ok", "show_parameters"),
+    *("busy_wait", "no_change_ok", "missing_ok", "show_parameters"),
 )
 """The options that a store keeps."""
 
@@ -50,7 +51,8 @@ class CallOutcome:
 
     response: Any
     """The response of the operation. If `adopted`, the part of the resource's description that
-    stands for it, or else the whole description. The error response where nothing was to change."""
+    stands for it, or else the whole description. The error response of a refusal that is a success.
+    """
     token: str | None
     """The idempotency token of all attempts; None if the operation has none."""
     attempts: int
@@ -90,6 +92,8 @@ class CallOptions:
     other that is transient."""
     no_change_ok: bool = False
     """Whether the refusal of a call that changes nothing is an outcome."""
+    missing_ok: bool = False
+    """Whether the refusal of a call is an outcome because what it takes away is gone."""
     show_parameters: bool | None = None
     """Whether the label of the call has parameters; None: as the client's settings say."""
 
@@ -99,7 +103,7 @@ class CallOptions:
         object.__setattr__(self, "propagation_wait", seconds)
         if self.busy_wait is not None:
             object.__setattr__(self, "busy_wait", seconds_or_zero("busy_wait", self.busy_wait))
-        for name in ("allow_repeat", "adopt_existing", "no_change_ok"):
+        for name in ("allow_repeat", "adopt_existing", "no_change_ok", "missing_ok"):
             flag(name, getattr(self, name))
         if self.in_store is not None:
             with_methods("in_store", self.in_store, "save_call", "finish_call")
@@ -154,6 +158,9 @@ class PreparedCall:
             method, options.name, allow_repeat=options.allow_repeat or options.once
         )
         self.parameters, self.token, self._is_callers = target.frozen(parameters)
+        self._gone: GoneResource | None = None
+        if options.missing_ok:
+            self._gone = GoneResource(target.client, target.operation, self.parameters)
         self.effect: EffectOfCall | None = None
         """What is waited for after the call."""
         if options.then_wait is not None:
@@ -315,6 +322,7 @@ class PreparedCall:
                 propagation_wait=options.propagation_wait,
                 busy_wait=options.busy_wait,
                 no_change_ok=options.no_change_ok,
+                gone=self._gone if operation is self.target.operation else None,
                 is_one_change=len(self.parameters) <= len(required) + 1 + (member is not None),
             ),
             **bounds,

@@ -6,7 +6,7 @@ import enum
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ from ..wait.drivers import drive, drive_async
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
+from .gone import GoneResource
 from .target import Step
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
@@ -217,7 +218,7 @@ MOST_ITEMS: Final = 1000
 """The most items read from the list in which a resource is looked for: the events of a stack may
 go back years."""
 
-_ANSWERED, _REPEATED, _UNCHANGED = 0, 1, 2
+_ANSWERED, _REPEATED, _UNCHANGED, _GONE = 0, 1, 2, 3
 _MAY_BE_BUSY: Final = (ErrorMeaning.REPEAT, ErrorMeaning.REFUSED)
 
 
@@ -238,6 +239,8 @@ class RefusalRules:
     """Whether the refusal of a call that changes nothing is an outcome."""
     is_one_change: bool
     """Whether the call asks for one change, at most."""
+    gone: GoneResource | None
+    """What the call takes away, where the refusal that says that it is gone is an outcome."""
 
 
 class Repetition:
@@ -401,6 +404,11 @@ class CallJudge:
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
         self.is_in_flight = False
+        gone = self._rules.gone
+        if reply.error is None and gone is not None:
+            refusal = gone.refusal_in(reply.response)
+            if refusal is not None and gone.is_told_by(self._facts(refusal)):
+                reply = replace(reply, error=refusal)
         if reply.error is None:
             self.response, self.outcome_unknown = reply.response, False
             return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
@@ -439,6 +447,9 @@ class CallJudge:
         is_one = rules.is_one_change
         if rules.no_change_ok and not is_unknown and says_no_change(ids, message, is_one=is_one):
             return _UNCHANGED
+        # An earlier attempt may have taken it away as well.
+        if meaning is ErrorMeaning.REFUSED and rules.gone and rules.gone.is_told_by(facts):
+            return _GONE
         if self._elapsed() < rules.propagation_wait:
             is_repeated |= says_propagating(self._shape_id, code, message)
         return _REPEATED if is_repeated else None
@@ -467,7 +478,8 @@ def _description(operation: OperationModel) -> WaitDescription:
                 _REPEATED, "retry when an error is transient or leaves the outcome open"
             ),
             MatchedAcceptor(_UNCHANGED, "success when there is nothing to change"),
+            MatchedAcceptor(_GONE, "success when the resource is gone already"),
         ),
-        states=(AcceptorState.SUCCESS, AcceptorState.RETRY, AcceptorState.SUCCESS),
-        bases=(None, None, "unchanged"),
+        states=(AcceptorState.SUCCESS, AcceptorState.RETRY, *(AcceptorState.SUCCESS,) * 2),
+        bases=(None, None, "unchanged", "goal"),
     )

@@ -44,10 +44,12 @@ from ..engine.acceptors import (
 )
 from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
+from ..service.errors import says_absent
+from ..service.shapes import element_of, failure_lists, item_names, members_of, page_tokens
 from .events import Finding, Severity
 from .expressions import Node, sample
-from .list_rules import EC2, NOT_FOUND, failure_lists, names_items, page_tokens
-from .model import ModelledError, OperationShapes, element_of, enum_of, members_of
+from .list_rules import EC2
+from .model import ModelledError, OperationShapes, enum_of
 from .paths import EnumComparison, TracedPath
 
 _ANY_RESOURCE = re.compile(r"(Resource|Entity|Object|Item)\w*NotFound|^NotFound")
@@ -89,12 +91,12 @@ def _empty_lists(
     if not means_absence(waiter.name):
         text = "succeeds on an empty list, that is, for a resource that does not exist"
         yield Finding(Severity.WARNING, "WaiterEmptyList", text, index)
-    tokens = page_tokens(operation)
+    tokens = page_tokens(operation.output)
     more = _success(waiter, matching, {**empty, **dict.fromkeys(tokens, "token")})
     if tokens and more is not None:
         text = f"succeeds on an empty page although `{tokens[-1]}` says that more pages follow"
         yield Finding(Severity.WARNING, "WaiterEmptyPage", text, more)
-    for name in failure_lists(operation):
+    for name in failure_lists(operation.output):
         beside = _success(waiter, matching, {**empty, name: sample(members[name])})
         # A list of names says by its own name that they were not found.
         if beside is not None and members_of(element_of(members[name])):
@@ -137,8 +139,8 @@ def _fails_when_gone(
     if not missing:
         # A request that names nothing is answered with a list, as is one with a list of failures.
         by_state = not named and not _reads_a_list(operation, read)
-        is_named = by_state or names_items(operation)
-        if not is_named or failure_lists(operation):
+        is_named = by_state or bool(item_names(operation.input, operation.output))
+        if not is_named or failure_lists(operation.output):
             return None
         missing = _not_found(operation.sibling_errors)
         whose = "the error of its siblings for what is gone"
@@ -155,7 +157,7 @@ def _fails_when_gone(
 
 def _not_found(errors: Iterable[ModelledError]) -> list[str]:
     """Return the names and codes of the errors for what does not exist."""
-    found = (each for each in errors if NOT_FOUND.search(each.name))
+    found = (each for each in errors if says_absent(each.name))
     return [name for each in found for name in (each.name, each.code) if name]
 
 
@@ -204,7 +206,7 @@ def _late_failures(
 ) -> Iterator[Finding]:
     """Find the failures on members that an earlier success passes over."""
     # Other rules are about these.
-    told = {*page_tokens(operation), *failure_lists(operation)}
+    told = {*page_tokens(operation.output), *failure_lists(operation.output)}
     ignored = {f"{operation.output.name}${name}" for name in told} if operation.output else set()
     if operation.input is not None:
         ignored |= {f"{operation.input.name}${name}" for name in members_of(operation.input)}

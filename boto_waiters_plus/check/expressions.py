@@ -22,8 +22,9 @@ from jmespath.visitor import Visitor
 
 from ..definitions.parsing import Place, expression_tree, has_json_literals
 from ..exceptions import WaiterDefinitionError
+from ..service.shapes import members_of
 from .events import Severity
-from .model import enum_of, members_of
+from .model import enum_of
 
 # --- JMESPath expressions as the trees that jmespath.py parses them into -------------------------
 

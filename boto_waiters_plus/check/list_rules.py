@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from botocore.model import ListShape, Shape, StructureShape
+from botocore.model import ListShape
 
 from ..definitions.state_words import ENDED_WORDS, means_absence, means_gone, state_words
-from ..definitions.words import listed, words_of
+from ..definitions.words import listed
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
@@ -28,37 +28,25 @@ from ..engine.acceptors import (
     PathComparator,
 )
 from ..engine.model import WaiterDefinition
+from ..service.errors import says_absent
+from ..service.shapes import (
+    failure_lists,
+    filters_of,
+    item_names,
+    lists_names,
+    members_of,
+    page_tokens,
+)
 from .events import Finding, Severity
 from .expressions import Node
-from .model import OperationShapes, element_of, enum_of, is_string, members_of
+from .model import OperationShapes
 from .paths import TracedPath, members_read
 
-# --- the errors that mean absence, and the members that say that more pages follow ---------------
-
 EC2 = "com.amazonaws.ec2#"
-NOT_FOUND = re.compile(r"NotFound(Exception|Fault)?$|DoesNotExist(Exception|Fault)?$|^NoSuch")
-"""Names of errors for what does not exist."""
-_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
-
-
-def page_tokens(operation: OperationShapes) -> list[str]:
-    """Return the members of an answer that say that more pages follow."""
-    return [name for name in members_of(operation.output) if _TOKEN.fullmatch(name)]
-
-
-# --- the rules -----------------------------------------------------------------------------------
-
-_ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")
 _NO_NAMES = re.compile(r"\w*(tag|owner|user|include|filter|attribute|option)\w*", re.IGNORECASE)
-_FILTER = re.compile(r"(?!include )(.* )?(filter|quer|search)", re.IGNORECASE)
 _NEGATION = re.compile("Not(?!Exist)")
 """`InstancesNotProtected` is about instances that are there."""
-_FAILURES = re.compile(
-    r"(\w*errors|\w*error_?details?|failed\w*|failures|invalid\w*|missing\w*|\w*not_?found\w*"
-    r"|unprocessed\w*|unsuccessful\w*)",
-    re.IGNORECASE,
-)
 
 
 def check_lists(
@@ -76,7 +64,7 @@ def check_lists(
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
     output = operation.output
     if output is not None and names_several(operation) and not means_absence(waiter.name):
-        for name in failure_lists(operation):
+        for name in failure_lists(operation.output):
             if f"{output.name}${name}" not in read:
                 text = f"no acceptor reads `{name}`: a mistyped identifier is polled to the end"
                 yield Finding(Severity.WARNING, "WaiterUnreadFailures", text)
@@ -91,7 +79,9 @@ def _not_returned(
     if not names or (means_gone(waiter.name) and not _NEGATION.search(waiter.name)):
         return
     output = operation.output
-    failures = {f"{output.name}${each}" for each in failure_lists(operation)} if output else set()
+    failures = (
+        {f"{output.name}${each}" for each in failure_lists(operation.output)} if output else set()
+    )
     tells = [path is not None and not failures.isdisjoint(path.members) for path in paths]
     # Where no acceptor reads them, another rule says so.
     if not any(tells) if failures else _refuses_unknown(operation, names):
@@ -105,7 +95,7 @@ def _not_returned(
             text = f"an item of `{names[0]}` that the answer leaves out holds no wait up; "
             text += "compare how many succeed with how many the request names"
             if failures:
-                text += f", or read `{failure_lists(operation)[0]}` before"
+                text += f", or read `{failure_lists(operation.output)[0]}` before"
             yield Finding(Severity.WARNING, "WaiterNamedNotReturned", text, index)
 
 
@@ -135,9 +125,9 @@ def _of_page(
     path: TracedPath,
     is_finished: bool,  # noqa: FBT001 - of this module
 ) -> Iterator[Finding]:
-    if names_items(operation):
+    if item_names(operation.input, operation.output):
         return
-    filters = filters_of(operation)
+    filters = filters_of(operation.input)
     if acceptor.state is AcceptorState.SUCCESS and not is_finished:
         is_all = _compares_all(acceptor, path)
         text = f"`{page}` is paginated, and the request cannot name an item: "
@@ -158,87 +148,38 @@ def _of_page(
                 yield Finding(Severity.WARNING, "WaiterFailsOnEndedItem", text)
 
 
-def names_items(operation: OperationShapes) -> bool:
-    """Whether a request can name the items that the answer has; a filter tells what they share."""
-    request = operation.input
-    required = request.required_members if isinstance(request, StructureShape) else ()
-    for name, shape in members_of(request).items():
-        words = [word.upper() for word in words_of(name)]
-        if words[:1] == ["INCLUDE"]:
-            continue  # parts of the answer
-        if name in filters_of(operation):
-            continue
-        # A required identifier is the parent's, a list of them names the items.
-        is_id = bool(words) and words[-1] in _ID_WORDS and name not in required
-        if _lists_names(shape) or (is_id and _have(operation, "".join(words[:-1]))):
-            return True
-        if isinstance(shape, ListShape) and name in required:
-            return True
-    return False
-
-
-def _have(operation: OperationShapes, noun: str) -> bool:
-    """Whether what an answer has is called by a noun, or has a member that is."""
-    for name, shape in members_of(operation.output).items():
-        item = element_of(shape) or shape
-        if any(noun in each.upper() for each in (name, item.name, *members_of(item))):
-            return True
-    return False
-
-
-def filters_of(operation: OperationShapes) -> dict[str, Shape]:
-    """Return the filters of a request, by their names."""
-    members = members_of(operation.input)
-    return {n: s for n, s in members.items() if _FILTER.match(" ".join(words_of(n)))}
-
-
 def names_several(operation: OperationShapes) -> bool:
     """Whether a request can name several resources by their identifiers."""
-    return any(map(_lists_names, members_of(operation.input).values()))
+    return any(map(lists_names, members_of(operation.input).values()))
 
 
 def name_lists(operation: OperationShapes) -> list[str]:
     """Return the members of a request that list the names of resources."""
     members = members_of(operation.input)
-    return [n for n, s in members.items() if _lists_names(s) and not _NO_NAMES.match(n)]
+    return [n for n, s in members.items() if lists_names(s) and not _NO_NAMES.match(n)]
 
 
 def _refuses_unknown(operation: OperationShapes, names: list[str]) -> bool:
     """Whether an operation answers with an error to the name of what does not exist."""
     required = operation.input.required_members if operation.input else ()
     # An error for what is not found may be about the parent that a request has to name.
-    is_refused = any(NOT_FOUND.search(each.name) for each in operation.errors)
+    is_refused = any(says_absent(each.name) for each in operation.errors)
     return operation.shape.startswith(EC2) or (is_refused and set(required) <= set(names))
-
-
-def failure_lists(operation: OperationShapes) -> list[str]:
-    """Return the members of an answer that list what could not be found or read."""
-    members = members_of(operation.output)
-    return [n for n, s in members.items() if isinstance(s, ListShape) and _FAILURES.fullmatch(n)]
 
 
 def _listed_pages(operation: OperationShapes) -> list[str]:
     """Return the lists of an answer that has pages, though the model does not say of what."""
-    if not page_tokens(operation):
+    if not page_tokens(operation.output):
         return []
-    failures = failure_lists(operation)
+    failures = failure_lists(operation.output)
     members = members_of(operation.output)
     return [n for n, s in members.items() if isinstance(s, ListShape) and n not in failures]
-
-
-def _lists_names(shape: Shape) -> bool:
-    """Whether a shape is a list of names, or of structures with a name and no value beside it."""
-    member = element_of(shape)
-    if member is None or members_of(member):
-        words = [[word.upper() for word in words_of(each)][-1:] for each in members_of(member)]
-        return any({*each} & _ID_WORDS for each in words) and ["VALUES"] not in words
-    return is_string(member) and not enum_of(member)
 
 
 def _reads_token(operation: OperationShapes, path: TracedPath) -> bool:
     output = operation.output
     return output is not None and any(
-        f"{output.name}${name}" in path.members for name in page_tokens(operation)
+        f"{output.name}${name}" in path.members for name in page_tokens(operation.output)
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import botocore.model
 from botocore.exceptions import DataNotFoundError, UnknownServiceError
 from botocore.loaders import Loader
-from botocore.model import ListShape, ServiceModel, Shape, ShapeResolver, StructureShape
+from botocore.model import ServiceModel, Shape, ShapeResolver
 
 from ..definitions.parsing import as_mapping
 from ..definitions.smithy import (
@@ -27,26 +27,12 @@ from ..definitions.smithy import (
 )
 from ..definitions.words import resource_of
 from ..service.places import default_loader
+from ..service.shapes import members_of
 
 # --- operations as the rules see them; their shapes are `botocore.model.Shape`s ------------------
 
 UNKNOWN = Shape("", {"type": "unknown"})
 """A shape that no model defines."""
-
-
-def members_of(shape: Shape | None) -> Mapping[str, Shape]:
-    """Return the members of a structure or union; none of any other shape."""
-    return shape.members if isinstance(shape, StructureShape) else {}
-
-
-def element_of(shape: Shape | None) -> Shape | None:
-    """Return the shape of a list's elements; None if the shape is not a list."""
-    return shape.member if isinstance(shape, ListShape) else None
-
-
-def is_string(shape: Shape | None) -> bool:
-    """Whether a shape is a string."""
-    return shape is not None and shape.type_name == "string"
 
 
 def enum_of(shape: Shape) -> tuple[str, ...]:

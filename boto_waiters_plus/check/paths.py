@@ -13,8 +13,9 @@ from typing import Any
 from botocore.model import MapShape, Shape
 
 from ..engine.acceptors import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
+from ..service.shapes import element_of, members_of
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
-from .model import OperationShapes, element_of, enum_of, members_of
+from .model import OperationShapes, enum_of
 
 
 @dataclass(frozen=True, slots=True)

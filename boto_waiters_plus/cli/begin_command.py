@@ -29,13 +29,14 @@ from .output import add_output_options, flag, json_text, print_json, refused, sp
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
-       [--then WAITER | --no-wait] [--once] [--no-change-ok] [--stop-on-timeout]
-       [--stop-on-cancel] [--store STORE] [options]
+       [--then WAITER | --no-wait] [--once] [--no-change-ok] [--missing-ok]
+       [--stop-on-timeout] [--stop-on-cancel] [--store STORE] [options]
        boto-wait begin --resume PATH [--store STORE] [options]"""
 
 FLAG_HELP = {
     "--once": "refuse an operation that cannot be repeated safely",
     "--no-change-ok": "treat a refusal because there is nothing to change as a success",
+    "--missing-ok": "treat a refusal because what is to be deleted is gone as a success",
     "--stop-on-timeout": "after a time-out, make the call that stops what was begun",
     "--stop-on-cancel": "make that call after Ctrl-C and SIGTERM",
     "--allow-repeat": "repeat an operation that has no token",
@@ -138,6 +139,7 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
         name="begin",
         once=not arguments.once,
         no_change_ok=arguments.no_change_ok,
+        missing_ok=arguments.missing_ok,
     )
     call = PreparedCall(getattr(client, xform_name(operation.name)), options, parameters)
     for name in ("stop_on_timeout", "stop_on_cancel"):
@@ -270,6 +272,8 @@ def _text(operation: OperationModel, call: CallOutcome) -> str:
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
     if call.outcome is not None and call.outcome.basis == "unchanged":
         text += ", nothing to change"
+    elif call.outcome is not None and call.outcome.waiter == operation.name:
+        text += ", it is gone already"
     elif call.outcome is not None:
         text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
     return text

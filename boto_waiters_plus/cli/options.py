@@ -236,7 +236,10 @@ def _add_background_and_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_ad_hoc_options(group: Any) -> None:
     until = group.add_argument(
-        "--until", nargs="*", metavar="STATE", help="with an operation: states that are success"
+        "--until",
+        nargs="*",
+        metavar="STATE",
+        help="with an operation: states that are success; gone: the resource does not exist",
     )
     path = group.add_argument(
         "--state-path", metavar="EXPRESSION", help="JMESPath to the state, if there are several"

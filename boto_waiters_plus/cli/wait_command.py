@@ -23,7 +23,7 @@ from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
-from ..service.on_the_spot import made_waiter, only_reads
+from ..service.on_the_spot import GONE, made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import state_members
 from ..service.waits import wait_until
@@ -110,7 +110,7 @@ def _add_operation(parser: argparse.ArgumentParser, operation: OperationModel) -
     known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
     paths = [path for path, _ in states]
     parser.set_defaults(bound_waiter=partial(_waiter_until, operation), is_made=True)
-    parser.set_defaults(known_states=known, known_paths=paths)
+    parser.set_defaults(known_states=[*known, GONE], known_paths=paths)
     if known:
         parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
     add_operation_parameters(parser, operation)

@@ -165,6 +165,11 @@ def means_gone(name: str) -> bool:
     return bool(words) and (words[-1].upper() in GONE_WORDS or bool(_GONE_NAME.fullmatch(name)))
 
 
+def gone_states(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the states in which a resource is gone."""
+    return tuple(filter(_is_gone, values))
+
+
 def _is_activity(word: str) -> bool:
     return word.endswith("ING") and word not in ("MISSING", "RUNNING", "WARNING")
 

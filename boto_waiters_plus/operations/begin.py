@@ -323,6 +323,7 @@ def begin(
     propagation_wait: Any = PROPAGATION_WAIT,
     busy_wait: Any = None,
     no_change_ok: bool = False,
+    missing_ok: bool = False,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
     """Call a mutation, and return the operation that ends when its effect is seen.
@@ -355,6 +356,9 @@ def begin(
         no_change_ok: True makes "nothing to update" a success: the outcome is an `ExceptionOutcome`
             with the refusal, and its basis is `"unchanged"`. Not after an attempt whose outcome is
             unknown.
+        missing_ok: True makes the refusal of a call a success, where it says that what the call
+            deletes, terminates or detaches is gone already: an `ExceptionOutcome` with the
+            refusal, whose basis is `"goal"`. Not if a parent is missing, nor if several are named.
         keywords: fields of `WaitOptions` for the wait, and the parameters of the operation; with
             `in_store` also `exclusive_key`, `include_response`, `profile_name` and `request_id`:
             see `Store.start`.
@@ -378,7 +382,7 @@ def begin(
         name = min(options)
         raise WrongTypeError.of(name, options[name], " goes with in_store")
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    waits["no_change_ok"] = no_change_ok
+    waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     beginning = _Beginning(client_method, max_wait, then_wait, asked, waits, keywords)
     if in_store is None and is_async(type(beginning.client)):
@@ -409,6 +413,7 @@ async def begin_async(
     propagation_wait: Any = PROPAGATION_WAIT,
     busy_wait: Any = None,
     no_change_ok: bool = False,
+    missing_ok: bool = False,
     **keywords: Any,
 ) -> BegunOperation | StoredOperation:
     """`begin` as part of the calling task, and `await` waits for the operation.
@@ -419,12 +424,12 @@ async def begin_async(
     Args:
         client_method, max_wait, then_wait, in_store: as for `begin`. With `in_store` the end of the
             task does not end the call.
-        stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait, no_change_ok, keywords: as for
-            `begin`.
+        stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait, no_change_ok, missing_ok,
+            keywords: as for `begin`.
     """
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    waits["no_change_ok"] = no_change_ok
+    waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
     if in_store is not None:
         keywords |= {**asked, **waits, "then_wait": then_wait, "in_store": in_store}
         stored = asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)

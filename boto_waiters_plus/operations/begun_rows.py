@@ -41,6 +41,7 @@ DEBT_TIME: Final = 600.0
 ASKED: Final = (
     *("operation", "effect", "asked", "asked_wait"),
     *("stop_on_timeout", "stop_on_cancel", "propagation_wait", "busy_wait", "no_change_ok"),
+    "missing_ok",
 )
 """The members of a call that have to be the same where a `request_id` is used again."""
 

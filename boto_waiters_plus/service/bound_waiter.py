@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 METHOD_PREFIX = "wait_until_"
 
+UNTIL_GONE = "until_state='gone'"
+"""The source of a waiter that was made for the end of a resource: requests have to name one."""
+
 
 class BoundWaiter:
     """A definition together with the operation that it polls.

@@ -26,7 +26,7 @@ from ..wait.drivers import drive, drive_async
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
-from .bound_waiter import BoundWaiter
+from .bound_waiter import UNTIL_GONE, BoundWaiter
 from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
 from .sharing import on_one_page
@@ -199,6 +199,7 @@ def _prepared(
 ) -> tuple[WaitRun, ClientRequest, WaitOptions]:
     """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
     given, parameters = split_keywords(waiter, keywords)
+    waiter = waiter_for(waiter, parameters)
     request = ClientRequest(client, waiter, copied(parameters), call=call)
     refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
@@ -223,6 +224,19 @@ def _prepared(
         refused=RefusedPart.of(call),
     )
     return run, request, options
+
+
+def waiter_for(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> BoundWaiter:
+    """Return the waiter for a request with these parameters.
+
+    Raises:
+        ValueError: the waiter is for the end of a resource, and none is named.
+    """
+    if waiter.definition.source != UNTIL_GONE:
+        return waiter
+    from .absence import waiter_for_end  # noqa: PLC0415 - rarely needed
+
+    return waiter_for_end(waiter, parameters)
 
 
 def split_keywords(

@@ -248,10 +248,20 @@ def _is_of_server(status: Any) -> bool:
     return isinstance(status, int) and status >= 500 and status not in NEVER_SERVED
 
 
+_ABSENT: Final = re.compile(
+    r"(NotFound|NotExists?)(Exception|Fault|Error)?\Z|\ANoSuch|Non[eE]xistent"
+)
+
+
 def says_not_found(code: str) -> bool:
     """Return whether an error code means that the resource does not exist."""
     endings = ("NotFound", "NotFoundException", "NotFoundFault", "DoesNotExist")
     return code.endswith(endings) or code.startswith("NoSuch")
+
+
+def says_absent(code: str) -> bool:
+    """Return whether an error code means so, in whatever words."""
+    return _ABSENT.search(code) is not None
 
 
 def _names(

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from botocore.model import ListShape, OperationModel, Shape
 
 from ..calls.private_names import is_marked_readonly
 from ..common.arguments import nearest, text, texts
 from ..common.errors import warn
-from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
+from ..common.wrong_arguments import Keyword, PythonOnly, WrongTypeError, WrongValueError
 from ..definitions.shipped import pollable_list, shipped_definitions
-from ..definitions.state_words import documented_states, sort_states
+from ..definitions.state_words import documented_states, gone_states, sort_states
 from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
-from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
+from ..engine.acceptors import Acceptor, ErrorTypeMatcher, OutputMatcher
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
+from .absence import ends_of_resource, is_of_resource
+from .bound_waiter import UNTIL_GONE
 from .shapes import is_plain, is_sensitive, shape_at, state_members, walk
 
 # --- which operations may be polled for a waiter that does not come with the package -------------
@@ -87,6 +89,10 @@ def _service_id(operation: OperationModel) -> str:
 
 # --- the waiters ---------------------------------------------------------------------------------
 
+GONE: Final = "gone"
+"""In place of a state: the resource does not exist any more."""
+NO_STATE: Final = "`null`"
+"""The path of a response without a state."""
 MOST_KNOWN = 300
 """Characters of the states that a warning names."""
 
@@ -107,7 +113,8 @@ def made_waiter(
 
     Args:
         operation: the operation to poll.
-        until_state: the state, or several of which each is a success.
+        until_state: the state, or several of which each is a success. `"gone"`, unless the states
+            have that name, is the end of the resource, whatever says so.
         state_path: the expression for the state in the response; by default the one member of the
             response that is a state.
         failure: the states that are failure; by default those that the model lists and whose names
@@ -117,33 +124,54 @@ def made_waiter(
     Raises:
         TypeError: an argument is of the wrong type.
         ValueError: the operation may modify resources, its response has several states or none, or
-            the state is none of those that the model lists and shipped waiters know.
+            the state is none of those that the model lists and shipped waiters know, or nothing in
+            the model says that a resource is gone.
     """
     wanted = _wanted(until_state)
+    goal = "Or".join("".join(map(str.capitalize, words_of(state))) for state in wanted)
     problem = reason_not_to_poll(operation, is_shown=False)
     if problem is not None:
         raise ValueError(problem)
-    path = _only_state(operation) if state_path is None else text("state_path", state_path)
+    path = _state_path(operation, wanted) if state_path is None else text("state_path", state_path)
     values = _values(operation, path)
+    shape = shape_at(operation.output_shape, path) if is_plain(path) else None
+    compared = _compared(operation, path)
+    is_to_end = GONE in wanted and GONE not in {*values, *compared}
+    if is_to_end:
+        wanted = tuple(state for state in wanted if state != GONE)
     for state in wanted:
         # Some models list other states than the service answers with, in other letters.
-        if values and state not in values and state not in _compared(operation, path):
+        if values and state not in values and state not in compared:
             problem = _unknown(state, values, f"{path} in {operation.name}")
             raise WrongValueError(problem, argument="until_state", value=state)
         if not values and is_plain(path):
             _warn_of_unlisted(state, operation, path)
-    states = sort_states(values, wanted, failure)
-    goal = "Or".join("".join(map(str.capitalize, words_of(state))) for state in wanted)
+    ends: tuple[Acceptor, ...] = ()
+    if is_to_end:
+        ends = tuple(ends_of_resource(operation, path))
+        documented = documented_states("" if shape is None else shape.documentation)
+        wanted += gone_states(values or (*documented, *compared))
+        if not (wanted or ends or others.get("success_on_error")):
+            problem = f"the model of {operation.name} does not say when a resource is gone: give "
+            advice = Keyword("success_on_error"), ", the errors that say it"
+            of_code = PythonOnly(", to WaiterDefinition.from_states")
+            raise WrongValueError(problem, *advice, of_code, argument="until_state", value=GONE)
+    states = sort_states(values, wanted or ("DELETED",), failure)
+    states = states._replace(success=tuple(each for each in states.success if each in wanted))
+    given = {"path": path, "success": states.success or (GONE,), "failure": states.failure}
     name = f"{operation.name}Until{goal}"
-    given = {"path": path, "success": states.success, "failure": states.failure, **others}
-    waiter = WaiterDefinition.from_states(name, operation.name, **given)
-    shape = shape_at(operation.output_shape, path) if is_plain(path) else None
+    waiter = WaiterDefinition.from_states(name, operation.name, **{**given, **others})
     is_list = None if shape is None else isinstance(shape, ListShape)
     every = others.get("many") != "any"
     acceptors = state_acceptors(path, states.success, states.failure, every=every, is_list=is_list)
     errors = [each for each in waiter.acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
     documentation = f"Made for one wait. {states.in_words()}."
-    return replace(waiter, acceptors=(*acceptors, *errors), documentation=documentation)
+    return replace(
+        waiter,
+        acceptors=(*acceptors, *errors, *ends),
+        documentation=documentation,
+        source=UNTIL_GONE if is_to_end else waiter.source,
+    )
 
 
 def _wanted(until_state: Any) -> tuple[str, ...]:
@@ -162,13 +190,19 @@ def _wanted(until_state: Any) -> tuple[str, ...]:
     return wanted
 
 
-def _only_state(operation: OperationModel) -> str:
+def _state_path(operation: OperationModel, wanted: Collection[str]) -> str:
     """Return the path of the state that a response has.
 
     Raises:
         ValueError: it has none, or several.
     """
-    paths = [path for path, _ in state_members(operation)]
+    states = [(path, shape.metadata.get("enum", ())) for path, shape in state_members(operation)]
+    paths = [path for path, _ in states]
+    if wanted == (GONE,) and not any(GONE in values for _, values in states):
+        # Not the state of a part: of the rules of a list that is there, one may be deleted.
+        own = [(path, values) for path, values in states if is_of_resource(path, operation)]
+        paths = [path for path, values in own if gone_states(values)] or [path for path, _ in own]
+        return paths[0] if len(paths) == 1 else NO_STATE
     if not paths:
         problem = f"{operation.name} has no member with a state: give "
         raise WrongValueError(problem, Keyword("state_path"), ", the JMESPath for one")

@@ -1,16 +1,16 @@
-"""Botocore's shapes: what is inside of them, what is sensitive there, and where states are."""
+"""Botocore's shapes: what is inside of them, what is sensitive, where states are, and lists."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
 from ..definitions.shipped import shipped_json
-from ..definitions.words import resource_of
+from ..definitions.words import listed, resource_of, words_of
 
 _STEP = re.compile(r"([A-Za-z_]\w*)((?:\[(?:\*|-?\d+)?\])?)\Z")
 
@@ -214,3 +214,78 @@ def _rank(path: str, shape: Shape, operation: str) -> int:
     if _STATE.sub("", name) == "" and name.startswith(resource_of(operation).lower()):
         return 1
     return 2 if shape.metadata.get("enum") else 3
+
+
+# --- lists of resources: what a request can name, what a page leaves out, what else an answer says
+
+_ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
+_FILTER = re.compile(r"(?!include )(.* )?(filter|quer|search)", re.IGNORECASE)
+_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
+_FAILURES = re.compile(
+    r"(\w*errors|\w*error_?details?|failed\w*|failures|invalid\w*|missing\w*|\w*not_?found\w*"
+    r"|unprocessed\w*|unsuccessful\w*)",
+    re.IGNORECASE,
+)
+
+
+def members_of(shape: Shape | None) -> Mapping[str, Shape]:
+    """Return the members of a structure or union; none of any other shape."""
+    return shape.members if isinstance(shape, StructureShape) else {}
+
+
+def element_of(shape: Shape | None) -> Shape | None:
+    """Return the shape of a list's elements; None if the shape is not a list."""
+    return shape.member if isinstance(shape, ListShape) else None
+
+
+def page_tokens(answer: Shape | None) -> list[str]:
+    """Return the members of an answer that say that more pages follow."""
+    return [name for name in members_of(answer) if _TOKEN.fullmatch(name)]
+
+
+def failure_lists(answer: Shape | None) -> list[str]:
+    """Return the members of an answer that list what could not be found or read."""
+    members = members_of(answer)
+    return [n for n, s in members.items() if isinstance(s, ListShape) and _FAILURES.fullmatch(n)]
+
+
+def filters_of(request: Shape | None) -> dict[str, Shape]:
+    """Return the filters of a request, by their names."""
+    return {n: s for n, s in members_of(request).items() if _FILTER.match(" ".join(words_of(n)))}
+
+
+def item_names(request: Shape | None, answer: Shape | None) -> list[str]:
+    """Return the members by which a request can name the items that the answer has.
+
+    A filter tells what they share.
+    """
+    required = request.required_members if isinstance(request, StructureShape) else ()
+    filters, found = filters_of(request), []
+    for name, shape in members_of(request).items():
+        words = [word.upper() for word in words_of(name)]
+        if words[:1] == ["INCLUDE"] or name in filters:
+            continue  # parts of the answer
+        # A required identifier is the parent's, a list of them names the items.
+        is_id = bool(words) and words[-1] in _ID_WORDS and name not in required
+        is_list = lists_names(shape) or (isinstance(shape, ListShape) and name in required)
+        if is_list or (is_id and _have(answer, "".join(words[:-1]))):
+            found.append(name)
+    return found
+
+
+def _have(answer: Shape | None, noun: str) -> bool:
+    """Whether what an answer has is called by a noun, or has a member that is."""
+    for name, shape in members_of(answer).items():
+        item = element_of(shape) or shape
+        if any(noun in each.upper() for each in (name, item.name, *members_of(item))):
+            return True
+    return False
+
+
+def lists_names(shape: Shape) -> bool:
+    """Whether a shape is a list of names, or of structures with a name and no value beside it."""
+    member = element_of(shape)
+    if member is None or members_of(member):
+        words = [[word.upper() for word in words_of(each)][-1:] for each in members_of(member)]
+        return any({*each} & _ID_WORDS for each in words) and ["VALUES"] not in words
+    return member.type_name == "string" and not member.metadata.get("enum")

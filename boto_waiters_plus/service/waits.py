@@ -58,7 +58,8 @@ def wait_until(
             operation that only reads, such as `"DescribeTable"`.
         until_state: the state to wait for, or several, each of which is a success. The other states
             that the model lists are failures if their names say so, such as `FAILED`. In a list
-            of resources, all must have the state.
+            of resources, all must have the state. `"gone"` is the end of the resource: its error
+            for what is not found, a state such as `DELETED`, or an empty list where it is named.
         state_path: the JMESPath expression for the state, where a response has several.
         max_wait: seconds (or a `timedelta`) to wait at most.
         keywords: fields of `WaitOptions`, and the operation's parameters.

@@ -197,6 +197,25 @@ def test_nothing_to_change_is_an_outcome(stale):
     asyncio.run(main())
 
 
+def test_what_is_gone_is_an_outcome(virtual_time, answers, error_answer):
+    async def main():
+        session = required("aiobotocore.session").get_session()
+        settings = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
+        async with session.create_client("dynamodb", "us-east-1", **settings) as client:
+            called = answers(client, error_answer("ResourceNotFoundException", "Table: t"))
+            operation = await bwp.begin_async(
+                client.delete_table, max_wait=60, missing_ok=True, TableName="t"
+            )
+            assert (await operation).basis == operation.result().basis == "goal"
+            outcome = await bwp.wait_until_async(
+                client, "DescribeTable", until_state="gone", max_wait=60, TableName="t"
+            )
+            assert isinstance(outcome, bwp.ExceptionOutcome)
+            assert called.operations == ["DeleteTable", "DescribeTable"]
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("progress", [False, True])
 @pytest.mark.parametrize("name", ["wait_all", "wait_any", "as_completed"])
 def test_a_blocking_batch_in_its_loop_is_refused(stale, name, progress):

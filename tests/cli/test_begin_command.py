@@ -226,3 +226,15 @@ def test_json_has_what_is_reported(command, called):
     assert code == 124
     assert json.loads(out)["reported"] == {"rollout": "IN_PROGRESS", "running": "1 of 3"}
     assert "last state seen: rollout IN_PROGRESS, 1 of 3 running (" in err
+
+
+def test_what_is_gone_is_a_success_if_allowed(command):
+    words = f"begin {DELETE} --max-wait 9"
+    code, out, _ = command(f"{words} --missing-ok --output json")
+    facts = json.loads(out)
+    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
+    assert command(f"{words} --missing-ok")[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
+    assert command(f"{words} --missing-ok --no-wait")[0] == 0
+    assert command(words)[0] == 254
+    code, _, err = command(f"{NEW} --missing-ok")
+    assert (code, "--missing-ok: create_bucket takes nothing away" in err) == (2, True)

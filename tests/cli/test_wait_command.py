@@ -228,6 +228,20 @@ def test_until_waits_for_a_state_of_an_operation(command, words, code):
     assert command(given)[0] == code
 
 
+@pytest.mark.parametrize(("words", "code", "text"), [
+    ("s3 head-bucket --bucket none", 0, "HeadBucketUntilGone after"),
+    ("s3 head-bucket --bucket my-bucket", 124, "timed out"),
+    ("ec2 describe-vpcs --vpc-ids vpc-1 --output json", 0, "InvalidVpcID.NotFound"),
+    ("ec2 describe-vpcs --each vpc-ids vpc-1 vpc-2", 0, "DescribeVpcsUntilGone after"),
+    ("ec2 describe-vpcs", 2, "lists all resources"),
+    ("s3 get-bucket-versioning --bucket none", 2, "give --success-on-error, the errors"),
+    ("s3 get-bucket-versioning --bucket none --success-on-error NoSuchBucket", 0, "UntilGone"),
+])  # fmt: skip
+def test_until_gone_waits_for_the_end(command, words, code, text):
+    found, out, err = command(f"{words} --until gone --max-wait 9")
+    assert (found, text in out + err) == (code, True), out + err
+
+
 def test_help_of_an_operation_lists_its_states(command):
     code, out, _ = command("s3 get-bucket-versioning --until Enabled --help")
     assert code == 0

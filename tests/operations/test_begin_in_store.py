@@ -271,6 +271,21 @@ def test_a_repeated_call_keeps_its_policy(store, service, point):
     assert policies[0].items() >= {"delay_history": True, "delay_kind": "k"}.items()
 
 
+@pytest.mark.parametrize("missing_ok", [False, True])
+def test_a_repeated_deletion_may_find_it_gone(store, service, missing_ok):
+    """The attempt of the dead process has deleted the stack."""
+    made = service("cloudformation: a deleted stack")
+    path = kill(store, made, "after the answer", missing_ok=missing_ok)
+    error = {"Code": "ValidationError", "Message": "Stack with id s does not exist"}
+    made.client.meta.events.register_first("before-call", lambda **_: http({"Error": error}))
+    work(store, made.client)
+    operation = store.get(path)
+    if missing_ok:
+        assert operation.result(0).basis == "goal"
+    else:
+        assert operation.exception(0).code == "outcome_unknown"
+
+
 def refuse(**_):
     return http({"Error": {"Code": "AccessDeniedException", "Message": "no"}})
 

@@ -1,11 +1,13 @@
-"""Refusals of `begin` because of another change, and because there is nothing to change."""
+"""Refusals of `begin`: another change, nothing to change, and what is gone already."""
 
 import asyncio
 import functools
+import json
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
+from case_tables import CASES
 from stored_waits import RunningClock, work
 
 import boto_waiters_plus as bwp
@@ -234,3 +236,143 @@ def test_what_does_not_pass_is_not_busy(client, error_answer, message):
     with pytest.raises(ClientError, match="IN_PROGRESS"):
         bwp.begin(stacks.update_stack, max_wait=600, busy_wait=60, **STACK)
     assert len(stacks.called.operations) == 1
+
+
+# --- what is to be deleted is gone already -------------------------------------------------------
+
+SERVICE = {"cluster": "c", "service": "s"}
+DELETIONS = json.loads((CASES / "gone.json").read_text("utf-8"))["deletions"]
+
+
+def refusals():
+    for name, (parameters, *rows) in DELETIONS.items():
+        for code, message, is_gone in rows:
+            yield pytest.param(
+                name, parameters, code, message, is_gone, id=f"{name} {code} {is_gone}"
+            )
+
+
+@pytest.mark.parametrize(("name", "parameters", "code", "message", "is_gone"), [*refusals()])
+def test_errors_of_services_tell_what_is_gone(
+    client, error_answer, name, parameters, code, message, is_gone
+):
+    service, method = name.split()
+    made = client(service, error_answer(code, message))
+    call = functools.partial(bwp.begin, getattr(made, method), max_wait=60, **parameters)
+    if is_gone:
+        assert call(missing_ok=True).result(0).basis == "goal"
+    else:
+        with pytest.raises(ClientError, match=code):
+            call(missing_ok=True)
+    with pytest.raises(ClientError, match=code):
+        call()
+    assert len(made.called.operations) == 2
+
+
+def test_what_is_gone_is_an_outcome(begin, client, error_answer):
+    services = client("ecs", error_answer("ServiceNotFoundException", "Service not found."))
+    operation = begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+    outcome = operation.result(0)
+    assert (type(outcome), outcome.basis) == (bwp.ExceptionOutcome, "goal")
+    assert outcome.exception.response["Error"]["Code"] == "ServiceNotFoundException"
+    assert "gone" in outcome.acceptor.text
+    assert operation.call.attempts == 1
+    assert operation.to_json()["response"]["basis"] == "goal"
+    assert services.called.operations == ["DeleteService"]
+
+
+def test_a_missing_parent_stays_a_refusal(begin, client, error_answer):
+    services = client("ecs", error_answer("ClusterNotFoundException", "Cluster not found."))
+    with pytest.raises(ClientError, match="ClusterNotFound"):
+        begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+
+
+def test_what_is_there_is_deleted_as_ever(begin, client, error_answer):
+    gone = error_answer("ResourceNotFoundException", "Table: t not found")
+    tables = client("dynamodb", {"TableDescription": {}}, gone)
+    operation = begin(tables.delete_table, max_wait=60, missing_ok=True, TableName="t")
+    assert operation.result(60).waiter == "TableNotExists"
+    assert tables.called.operations == ["DeleteTable", "DescribeTable"]
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "parameters"),
+    [
+        ("ecs", "update_service", SERVICE),
+        ("rds", "reboot_db_instance", {"DBInstanceIdentifier": "d"}),
+        ("kinesis", "create_stream", {"StreamName": "s"}),
+    ],
+)
+def test_what_takes_nothing_away_refuses_missing_ok(begin, client, service, method, parameters):
+    made = client(service, {})
+    with pytest.raises(ValueError, match=r"missing_ok: \w+ takes nothing away"):
+        begin(getattr(made, method), max_wait=60, missing_ok=True, **parameters)
+    assert made.called.operations == []
+
+
+def test_one_of_several_missing_is_a_refusal(begin, client, error_answer):
+    instances = client("ec2", error_answer("InvalidInstanceID.NotFound", "'i-1' does not exist"))
+    for ids in (["i-1", "i-2"], ("i-1", "i-2")):
+        with pytest.raises(ClientError, match="NotFound"):
+            begin(instances.terminate_instances, max_wait=60, missing_ok=True, InstanceIds=ids)
+
+
+def test_a_dry_run_is_no_success(client, error_answer):
+    vpcs = client("ec2", error_answer("InvalidVpcID.NotFound"))
+    with pytest.raises(ClientError, match="NotFound"):
+        bwp.begin(vpcs.delete_vpc, max_wait=60, missing_ok=True, VpcId="vpc-1", DryRun=True)
+
+
+@pytest.mark.parametrize("code", ["InvalidVpcEndpointId.NotFound", "OperationNotPermitted"])
+@pytest.mark.parametrize("several", [False, True])
+def test_an_answer_may_say_that_it_is_gone(begin, client, code, several):
+    ids = ["vpce-1", "vpce-2"] if several else ["vpce-1"]
+    refused = [{"ResourceId": each, "Error": {"Code": code, "Message": "No"}} for each in ids]
+    endpoints = client("ec2", {"Unsuccessful": refused})
+    call = functools.partial(begin, endpoints.delete_vpc_endpoints, max_wait=60, missing_ok=True)
+    if several or "NotFound" not in code:
+        with pytest.raises(bwp.WaiterFailedError, match=code):
+            call(VpcEndpointIds=ids).result(0)
+    else:
+        outcome = call(VpcEndpointIds=ids).result(0)
+        assert (type(outcome), outcome.basis) == (bwp.ExceptionOutcome, "goal")
+    assert endpoints.called.operations == ["DeleteVpcEndpoints"]
+
+
+def test_an_open_attempt_may_have_deleted_it(begin, client, error_answer):
+    """A retry of the SDK says that what the attempt before has deleted is gone."""
+    gone = error_answer("ServiceNotFoundException", "Service not found.")
+    gone["ResponseMetadata"]["RetryAttempts"] = 1
+    services = client("ecs", gone)
+    operation = begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+    assert operation.result(0).basis == "goal"
+
+
+def test_an_answer_on_the_way_is_no_success(client, error_answer):
+    """The role that could not be assumed is not what was to be deleted."""
+    error = ClientError(error_answer("ServiceNotFoundException", "No"), "AssumeRole")
+    services = client("ecs", error)
+    with pytest.raises(ClientError, match="AssumeRole"):
+        bwp.begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+    services = client("ecs", EndpointConnectionError(endpoint_url="https://ecs"))
+    with pytest.raises(EndpointConnectionError):
+        bwp.begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+
+
+def test_a_waiter_of_the_callers_is_not_asked(client, error_answer):
+    def parameters(response):
+        raise AssertionError
+
+    roles = client("iam", error_answer("NoSuchEntity", "The role with name r cannot be found."))
+    then = ("role_exists", parameters)
+    operation = bwp.begin(
+        roles.delete_role, max_wait=60, then_wait=then, missing_ok=True, RoleName="r"
+    )
+    assert operation.result(0).basis == "goal"
+
+
+def test_stop_and_cancel_have_nothing_left(begin, client, error_answer):
+    services = client("ecs", error_answer("ServiceNotFoundException"))
+    operation = begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+    assert not operation.cancel()
+    assert bwp.wait_all([operation], max_wait=60)[0].basis == "goal"

@@ -125,7 +125,9 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
 
 MISSING = (
     "DBInstanceNotFound InvalidVolume.NotFound ResourceNotFoundException DBClusterNotFoundFault "
-    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound"
+    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound EntityDoesNotExistException "
+    "IdcApplicationNotExistsFault AWS.SimpleQueueService.NonExistentQueue "
+    "WAFNonexistentItemException"
 )
 NOT_MISSING = "ResourceNotFoundExceptions NotFoundish ThereIsNoSuchBucket AccessDenied 404"
 

@@ -5,8 +5,10 @@ import warnings
 import boto3
 import pytest
 from installed_models import with_the_operations_of_today
+from service.own_service import clients_of
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus.service.on_the_spot import made_waiter
 
 TABLE = "dynamodb.DescribeTable"
 DATABASES = "rds.DescribeDBInstances DBInstances[].DBInstanceStatus"
@@ -182,3 +184,43 @@ def test_state_is_that_of_the_list_that_a_path_counts(answers, waitable, virtual
     answers(client, {"AutoScalingGroups": [group]}, {"AutoScalingGroups": [group, group]})
     client.wait_until_full(max_wait=60, on_attempt=lambda event: seen.append(event.state))
     assert "Pending" in seen[0]
+
+
+def test_gone_may_be_the_name_of_a_state(tmp_path):
+    shapes = {
+        "Thing": {"type": "structure", "members": {"status": {"shape": "Status"}}},
+        "Status": {"type": "string", "enum": ["there", "gone"]},
+    }
+    client = clients_of(tmp_path, "DescribeThing", shapes=shapes, output={"shape": "Thing"})()
+    wait = bwp.Wait(client, "DescribeThing", {}, until_state="gone")
+    assert [each.describe() for each in wait.definition.acceptors] == [
+        "success when status is 'gone'"
+    ]
+
+
+@with_the_operations_of_today
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # The state of the resource, and a deletion that failed.
+        ("cloudformation.DescribeStacks", "DELETE_COMPLETE not DELETE_FAILED"),
+        ("efs.DescribeFileSystems", "deleted not error"),
+        ("eks.DescribeNodegroup", " not DELETE_FAILED"),
+        # The model lists no states: a shipped waiter knows one.
+        ("elasticache.DescribeCacheClusters", "deleted not "),
+        # States of a part of the resource.
+        ("logs.DescribeLogGroups", " not "),
+        ("secretsmanager.DescribeSecret", " not "),
+        ("ec2.DescribeInstanceAttribute", " not "),
+    ],
+)
+def test_states_in_which_a_resource_is_gone(name, expected):
+    service, _, operation = name.partition(".")
+    client = boto3.client(service)
+    found = made_waiter(client.meta.service_model.operation_model(operation), "gone")
+    compared = {"success": [], "failure": []}
+    for each in (each.to_json() for each in found.acceptors):
+        output = each["matcher"].get("output", {"comparator": ""})
+        if "tring" in output["comparator"]:
+            compared[each["state"]].append(output["expected"])
+    assert " not ".join(map(" ".join, compared.values())) == expected
