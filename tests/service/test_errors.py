@@ -23,6 +23,7 @@ from case_tables import experiments
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
+from boto_waiters_plus.service.errors import says_absent, says_not_found
 
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 URL = {"endpoint_url": "https://x"}
@@ -125,9 +126,7 @@ def test_an_almost_empty_error_response_is_a_failure(answers, response):
 
 MISSING = (
     "DBInstanceNotFound InvalidVolume.NotFound ResourceNotFoundException DBClusterNotFoundFault "
-    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound EntityDoesNotExistException "
-    "IdcApplicationNotExistsFault AWS.SimpleQueueService.NonExistentQueue "
-    "WAFNonexistentItemException"
+    "QueueDoesNotExist NoSuchBucket NoSuchEntity NotFound"
 )
 NOT_MISSING = "ResourceNotFoundExceptions NotFoundish ThereIsNoSuchBucket AccessDenied 404"
 
@@ -653,3 +652,12 @@ def test_a_denied_deletion_tells_that_the_resource_may_be_gone(
     with pytest.raises(bwp.WaiterFailedError) as caught:
         backup.wait_until_backup_vault_deleted(BackupVaultName="v", max_wait=60)
     assert ("when the resource is gone" in str(caught.value)) is is_told
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["EntityDoesNotExistException", "IdcApplicationNotExistsFault", "WAFNonexistentItemException"],
+)
+def test_other_words_mean_that_something_is_gone(code):
+    assert says_absent(code)
+    assert not says_not_found(code)
