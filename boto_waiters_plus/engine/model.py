@@ -25,6 +25,9 @@ GENERATED = "generated"
 DENIED_WHEN_GONE = "denied-when-gone"
 """The tag of a waiter whose service denies access to a resource that is gone."""
 
+FAILS_BY_WORDS = "fails-by-words"
+"""The tag of a waiter that fails in any state that says that it failed."""
+
 WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
 

@@ -17,7 +17,7 @@ from ..definitions.shipped import pollable_list, shipped_definitions
 from ..definitions.state_words import documented_states, sort_states
 from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
 from ..engine.acceptors import ErrorTypeMatcher, OutputMatcher
-from ..engine.model import WaiterDefinition
+from ..engine.model import FAILS_BY_WORDS, WaiterDefinition
 from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
 from .shapes import is_plain, is_sensitive, shape_at, state_members, walk
@@ -111,7 +111,7 @@ def made_waiter(
         state_path: the expression for the state in the response; by default the one member of the
             response that is a state.
         failure: the states that are failure; by default those that the model lists and whose names
-            say so.
+            say so, and any other that says so when it is answered.
         others: further arguments of `WaiterDefinition.from_states`.
 
     Raises:
@@ -143,6 +143,7 @@ def made_waiter(
     acceptors = state_acceptors(path, states.success, states.failure, every=every, is_list=is_list)
     errors = [each for each in waiter.acceptors if isinstance(each.matcher, ErrorTypeMatcher)]
     documentation = f"Made for one wait. {states.in_words()}."
+    waiter = replace(waiter, tags=() if failure else (FAILS_BY_WORDS,))
     return replace(waiter, acceptors=(*acceptors, *errors), documentation=documentation)
 
 

@@ -213,3 +213,16 @@ def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
     assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
     assert command(words)[0] == 254
+
+
+def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):
+    """So is the time that was given, of which the call takes a part."""
+    reboot = {"DBInstance": {"DBInstanceIdentifier": "db", "DBInstanceStatus": "available"}}
+    called(lambda name, _: {"DBInstances": [*reboot.values()]} if name[0] == "D" else reboot)
+    with pytest.warns(UserWarning, match="once it has held for 120 s"):
+        code, _, err = command(
+            "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
+        )
+    assert code == 124
+    assert "timed out after 60 s" in err
+    assert "may be from before the call: it counts after 120 s" in err
