@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from .common.arguments import answers_other_names, time_bound
+from .common.time_bounds import TimeBound
 from .common.wrong_arguments import Keyword, WrongTypeError
 
 if TYPE_CHECKING:
@@ -17,9 +19,8 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 
-_ends: contextvars.ContextVar[tuple[float, ...]] = contextvars.ContextVar(
-    "boto_waiters_plus_deadlines", default=()
-)
+_ends: contextvars.ContextVar[tuple[tuple[float, str | None, deadline], ...]]
+_ends = contextvars.ContextVar("boto_waiters_plus_deadlines", default=())
 
 _MEANT = "the seconds as a positional argument"
 _OTHER_NAMES: dict[str, str] = dict.fromkeys(("timeout", "max_wait", "MaxWait", "maxwait"), _MEANT)
@@ -46,6 +47,7 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
     @answers_other_names(_OTHER_NAMES, "deadline")
     def __init__(self, seconds: float | timedelta, /) -> None:
         self._seconds = time_bound("seconds", seconds)
+        self._name: str | None = f"deadline({self._seconds:.12g})"
         self._lock = threading.Lock()
         self._end: float | None = None
 
@@ -71,15 +73,22 @@ class deadline:  # noqa: N801 - reads as `with deadline(600):`
         with self._lock:
             if self._end is None:
                 self._end = time.monotonic() + self._seconds
-        _ends.set((*_ends.get(), self._end))
+        _ends.set((*_ends.get(), (self._end, self._name, self)))
         return self
 
     def __exit__(self, *_: object) -> None:
         # No token: an async generator may leave the block in another context than it entered.
-        ends = list(_ends.get())
-        if self._end in ends:
-            ends.remove(self._end)
+        ends, own = list(_ends.get()), (self._end, self._name, self)
+        if own in ends:
+            ends.remove(own)
         _ends.set(tuple(ends))
+
+
+def deadline_of(bound: TimeBound) -> deadline:
+    """Return a deadline that passes with a bound, in whose words the waits inside end."""
+    made = deadline(bound.seconds)
+    made._name = bound.end  # noqa: SLF001 - of this module
+    return made
 
 
 def leave_deadlines() -> None:
@@ -87,17 +96,18 @@ def leave_deadlines() -> None:
     _ends.set(())
 
 
-def effective_max_wait(waiter: str, max_wait: object) -> float:
-    """Return `max_wait` in seconds, cut to the deadline around the caller.
+def effective_max_wait(waiter: str, max_wait: object) -> TimeBound:
+    """Return `max_wait`, cut to the deadline around the caller.
 
     Section "Waiter workflow" demands that the caller gives a time bound; a deadline is one too.
 
     Args:
         waiter: the name of the wait in messages.
-        max_wait: the caller's value; None if it was not given.
+        max_wait: the caller's value, or what is left of it; None if it was not given.
 
     Returns:
-        Seconds; not positive where the time is over already: the wait times out without a request.
+        The bound; not positive where the time is over already: the wait times out without a
+        request.
 
     Raises:
         TypeError: neither is given, or it is not a number.
@@ -107,18 +117,19 @@ def effective_max_wait(waiter: str, max_wait: object) -> float:
 
 
 def wait_bounds(
-    waiter: str, max_wait: object, besides: float | None = None
-) -> tuple[float, float | None]:
-    """Return `effective_max_wait` and the seconds to the deadline around the caller, if any.
+    waiter: str, max_wait: object, besides: deadline | None = None
+) -> tuple[TimeBound, TimeBound | None]:
+    """Return `effective_max_wait` and what is left of the deadline around the caller, if any.
 
     Args:
         waiter, max_wait: as for `effective_max_wait`.
-        besides: the end of a deadline that does not count.
+        besides: a deadline that does not count.
     """
-    left = seconds_left(besides)
+    left = deadline_left(besides)
+    if isinstance(max_wait, TimeBound):
+        return max_wait.within(left), left
     if max_wait is not None:
-        given = time_bound("max_wait", max_wait)
-        return given if left is None else min(given, left), left
+        return TimeBound(time_bound("max_wait", max_wait)).within(left), left
     if left is None:
         raise no_max_wait(waiter)
     return left, left
@@ -130,9 +141,16 @@ def no_max_wait(waiter: str) -> WrongTypeError:
     return WrongTypeError(f"{waiter} needs ", Keyword("max_wait"), rest)
 
 
-def seconds_left(besides: float | None = None) -> float | None:
+def seconds_left() -> float | None:
     """Return the seconds to the nearest deadline, negative once it has passed; None without one."""
-    ends = _ends.get()
-    if besides is not None:
-        ends = tuple(end for end in ends if end != besides)
-    return min(ends) - time.monotonic() if ends else None
+    left = deadline_left()
+    return None if left is None else left.seconds
+
+
+def deadline_left(besides: deadline | None = None) -> TimeBound | None:
+    """Return what is left of the nearest deadline, negative if it has passed; None without one."""
+    ends = [each for each in _ends.get() if each[2] is not besides]
+    if not ends:
+        return None
+    end, name, _ = min(ends, key=itemgetter(0))
+    return TimeBound(end - time.monotonic(), end=name)

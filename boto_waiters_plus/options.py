@@ -9,6 +9,7 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown_option
+from .common.time_bounds import TimeBound
 from .common.wrong_arguments import Keyword, Parts, WrongTypeError, WrongValueError, wrong_type
 from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 from .option_checks import CHECKS, OPTION_NAMES
@@ -329,7 +330,7 @@ def refuse_misfit(
 def policy_for(
     definition: WaiterDefinition,
     options: WaitOptions,
-    max_wait: float | None,
+    max_wait: float | TimeBound | None,
     given: WaitOptions | None = None,
 ) -> Policy:
     """Return the policy of a wait under a definition.
@@ -358,10 +359,11 @@ def policy_for(
         max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
     refuse_misfit(min_delay, max_delay, definition.name, options, given or options)
     make = Policy if callable(options.delay_pace) else shared_policy
+    limits = max_wait.limits if isinstance(max_wait, TimeBound) else {"max_wait": max_wait}
     return make(
         min_delay=min_delay,
         max_delay=max_delay,
-        max_wait=max_wait,
+        **limits,
         max_attempts=options.max_attempts,
         pace=options.delay_pace,
         last_attempt=LastAttempt(options.last_attempt or "late"),

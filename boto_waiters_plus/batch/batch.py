@@ -18,8 +18,9 @@ from ..calls.clients import is_async
 from ..calls.clock import SYSTEM_TIME, IdleQueue, current_time
 from ..common.arguments import count, flag, time_bound, unknown_option, with_methods
 from ..common.errors import caller
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Keyword, WrongTypeError, wrong_type
-from ..deadlines import seconds_left
+from ..deadlines import deadline_left, seconds_left
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..options import CancelEvent, Seconds, refuse_options_of_waits, refuse_short_wait
 from ..outcome import ResponseOutcome, WaiterOutcome
@@ -28,7 +29,7 @@ from ..service.labels import told_apart
 from ..service.parameters import wrong_parameters
 from .callbacks import Callbacks
 from .groups import Grouping, Task
-from .preparation import Preparation, least, marked_context
+from .preparation import Preparation, marked_context
 from .schedule import DEFAULT_THREADS, Schedule
 from .scheduler import run_in_thread, run_waits
 from .scheduler_async import run_in_task, run_waits_async
@@ -327,8 +328,9 @@ class Batch(Generic[WaitT]):
         for each in () if self._name.endswith("_async") else self._given:
             if (refuse := getattr(each, "refuse_blocking", None)) is not None:
                 refuse(f"await {self._name}_async(...)")
+        left = deadline_left()
         return Preparation(
-            max_wait=least(self._max_wait, seconds_left()),
+            bound=left if self._max_wait is None else TimeBound(self._max_wait).within(left),
             stop=self._stop,
             grouping=self._grouping,
             callbacks=self._callbacks,

@@ -15,7 +15,8 @@ from ..calls.client_call import call_for
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
-from ..deadlines import deadline
+from ..common.time_bounds import TimeBound
+from ..deadlines import deadline_of
 from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
@@ -36,8 +37,8 @@ from .wait import CallableWait, Wait
 class Preparation:
     """Turns the waits of a batch into tasks."""
 
-    max_wait: float | None = None
-    """Seconds that all waits have at most; None: each has a time bound of its own."""
+    bound: TimeBound | None = None
+    """How long all waits may last; None: each has a time bound of its own."""
     stop: threading.Event
     """Ends calls in flight."""
     grouping: Grouping | None = None
@@ -135,10 +136,13 @@ class Preparation:
     def _condition_task(self, wait: CallableWait) -> Task:
         options = wait.merged_options
         # 0 is one attempt of any length, which only a deadline bounds.
-        is_once = wait.max_wait == 0 and self.max_wait
-        with deadline(self.max_wait or 0) if is_once else contextlib.nullcontext():
+        of_all = self.bound
+        # The deadline around the batch bounds the condition anyway.
+        most = of_all and (of_all.seconds if of_all.end is None else of_all.asked)
+        is_once = wait.max_wait == 0 and of_all is not None and of_all.seconds
+        with deadline_of(of_all) if is_once and of_all else contextlib.nullcontext():
             run, call = wait.run_and_call(
-                least(wait.max_wait, self.max_wait),
+                least(wait.max_wait, most),
                 self.function,
                 observers=self._observers(PROCESS_LEVEL.own),
                 on_attempt=self._on_attempt(options),
@@ -163,11 +167,11 @@ class Preparation:
 
     def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
         """Return the options and the policy of a wait under the current settings."""
-        options, max_wait = wait.options_under(settings), least(wait.max_wait, self.max_wait)
-        is_same = options is wait.merged_options and max_wait == wait.max_wait
-        if is_same or wait.settings is None:
+        options, own = wait.options_under(settings), wait.bound
+        bound = self.bound if own is None else own.within(self.bound)
+        if (options is wait.merged_options and bound == own) or wait.settings is None:
             return options, wait.policy
-        return options, policy_for(wait.definition, options, max_wait, wait.options)
+        return options, policy_for(wait.definition, options, bound, wait.options)
 
     def _add_client(self, client: Any) -> _Client:
         settings = waiters_of(client).settings

@@ -10,6 +10,7 @@ from botocore.model import OperationModel
 
 from ..calls.clients import client_behind
 from ..common.arguments import text, time_bound
+from ..common.time_bounds import TimeBound
 from ..engine.machine import Policy
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
@@ -200,7 +201,7 @@ class Wait:
         if policy is not None:
             self.settings, self.merged_options, self.policy = None, options, policy
             return
-        if max_wait is not None:
+        if max_wait is not None and not isinstance(max_wait, TimeBound):
             max_wait = time_bound("max_wait", max_wait)
         self.settings = settings
         self.merged_options = options.merged_over(settings.defaults)
@@ -212,6 +213,14 @@ class Wait:
     def max_wait(self) -> float | None:
         """Seconds to wait at most; None: the run, or a `deadline` around it, limits the wait."""
         return self.policy.max_wait
+
+    @property
+    def bound(self) -> TimeBound | None:
+        """`max_wait`, and what the caller has written for it."""
+        policy = self.policy
+        if policy.max_wait is None:
+            return None
+        return TimeBound(policy.max_wait, policy.asked_wait, policy.ended_by)
 
     @property
     def definition(self) -> WaiterDefinition:

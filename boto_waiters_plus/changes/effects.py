@@ -16,6 +16,8 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..calls.clients import client_called_by
+from ..common.errors import Caller, caller, warn
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import (
     Keyword,
     PythonOnly,
@@ -204,6 +206,8 @@ class EffectOfCall:
         self.mutation = mutation
         self.trait = trait
         self.function = function
+        self.caller: Caller | None = None
+        """The line to warn of a short wait; None: there is none, or it was warned."""
         found, _ = find_waiter(client, trait.waiter)
         self.bound_waiter = EffectWaiter(found, trait).bound()
         stop = None if trait.stop is None else trait.stop.operation
@@ -250,6 +254,28 @@ class EffectOfCall:
             for name in _missing(self.bound_waiter.operation, found):
                 needed = " or ".join(re.findall(r"input\.(\w+)", paths[name]))
                 raise ValueError(f"{self.effect.name} needs the parameter {needed} of the call")
+
+    def warn_if_short(self, options: WaitOptions, time_left: float) -> None:
+        """Warn, once, of a wait that ends before a state counts that may be from before the call.
+
+        Args:
+            options: merged.
+            time_left: seconds of the wait.
+        """
+        at, self.caller = self.caller, None
+        waiter: Any = self.bound_waiter.polling
+        needed: Any = options.settle_for or 0
+        states = enumerate(waiter.definition.acceptors)
+        goals = [(i, each.matcher) for i, each in states if each.state is AcceptorState.SUCCESS]
+        # An error is no state, and counts at once.
+        counts = any(i in waiter.certain or not hasattr(each, "matcher") for i, each in goals)
+        if at is None or counts or not 0 < time_left <= needed:
+            return
+        rest = min(needed, waiter.settling(goals[0][0])["rest_for"])
+        sooner = f", or for {rest:g} s after another state" if rest < needed else ""
+        text = f"{xform_name(self.mutation.name)}: what {self.effect.name} waits for may be from "
+        text += f"before the call, and counts once it has held for {needed:g} s{sooner}; max_wait "
+        warn(f"{text}leaves less than {needed:g} s", UserWarning, at=at)
 
     def refusal(self, call: Mapping[str, Any], *, of_answer: bool) -> str | None:
         """Return why there is nothing to wait for after a call, by its answer or before it."""
@@ -315,11 +341,11 @@ class AnsweredCall:
     def _error(self, reason: str) -> WaiterFailedError:
         return WaiterFailedError(self.effect.trait.name, reason, self.response)
 
-    def parameters(self, time_left: float, options: WaitOptions = NO_OPTIONS) -> dict[str, Any]:
+    def parameters(self, time_left: TimeBound, options: WaitOptions = NO_OPTIONS) -> dict[str, Any]:
         """Return the parameters of the polled operation.
 
         Args:
-            time_left: seconds.
+            time_left: how long the wait may last.
             options: of the wait.
 
         Raises:
@@ -333,13 +359,15 @@ class AnsweredCall:
         else:
             trait = effect.trait
             parameters = self._evaluated(trait.parameters, waiter.operation, trait.needed)
-        if time_left <= 0:
-            reason = "timed out: the call took all of max_wait"
-            raise WaiterTimeoutError(waiter.definition.name, reason)
+        if time_left.seconds <= 0:
+            end = "" if time_left.end is None else f" at the end of {time_left.end}"
+            reason = f"timed out{end}: the call took all of max_wait"
+            raise WaiterTimeoutError(waiter.definition.name, reason, max_wait=time_left.asked)
+        effect.warn_if_short(options, time_left.seconds)
         return parameters
 
     def wait(
-        self, time_left: float, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
+        self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
     ) -> Step:
         """Return the wait for the effect, under given options; raises as `parameters`."""
         effect = self.effect
@@ -483,6 +511,7 @@ def chosen_effect(
         ValueError: no such effect, none is known, or there is nothing to wait for.
     """
     effect = _chosen(client, operation, then_wait)
+    effect.caller = caller()
     effect.check(parameters)
     return effect
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import WrongTypeError
 from ..deadlines import effective_max_wait
 from ..definitions.state_words import ENDINGS, FAILED_WORDS, state_words
@@ -166,8 +167,10 @@ class PreparedCall:
         if options.then_wait is not None:
             choice = None if options.then_wait is True else options.then_wait
             self.effect = chosen_effect(target.client, target.operation, choice, self.parameters)
-        self.max_wait = effective_max_wait(options.name, options.max_wait)
-        given = options.max_wait
+        self.bound = bound = effective_max_wait(options.name, options.max_wait)
+        """The time of the call and the wait."""
+        self.max_wait = bound.seconds
+        given = None if isinstance(options.max_wait, TimeBound) else options.max_wait
         self.asked_wait = None if given is None else time_bound("max_wait", given)
         """`max_wait` as it was given, whatever a deadline leaves of it."""
         self._token_left = math.inf
@@ -195,7 +198,7 @@ class PreparedCall:
             self.target.operation,
             self.parameters,
             method=self.target.method,
-            max_wait=self.max_wait,
+            bound=self.bound,
             token_left=self._token_left,
         )
         if self._answer is None:
@@ -260,7 +263,8 @@ class PreparedCall:
         try:
             answered = self.answered(call.response)
             given = WaitOptions(cancel_event=self._options.cancel_event)
-            outcome = await self._drive(answered.wait(repetition.time_left, given))
+            left = self.bound.left(repetition.time_left)
+            outcome = await self._drive(answered.wait(left, given))
         except WaiterError as error:
             unchanged = self._options.no_change_ok and unchanged_by(self.target.operation, error)
             if unchanged:
@@ -355,7 +359,7 @@ class PreparedCall:
             repetition = self._repetition(
                 check.operation,
                 check.parameters,
-                max_wait=made.time_left,
+                bound=self.bound.left(made.time_left),
                 all_pages=check.token is not None,
             )
             with contextlib.suppress(CallOnceError):

@@ -15,6 +15,7 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import async_call_for, call_for
+from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
     says_no_change,
@@ -250,7 +251,7 @@ class Repetition:
         client: the client.
         operation: the operation.
         parameters: sent with every attempt, each time as a copy.
-        max_wait: seconds.
+        bound: the time for all attempts.
         options: of the caller: the cancel event, and whether the label has parameters.
         first_is_unknown: whether the call may have been executed before.
         rules: for refusals.
@@ -265,7 +266,7 @@ class Repetition:
         operation: OperationModel,
         parameters: Mapping[str, Any],
         *,
-        max_wait: float,
+        bound: TimeBound,
         options: WaitOptions,
         first_is_unknown: bool,
         rules: RefusalRules,
@@ -289,11 +290,11 @@ class Repetition:
             rules=rules,
             elapsed=lambda: self.run.elapsed,
         )
+        words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
+        delays: Any = {"min_delay": MIN_DELAY, "max_delay": MAX_DELAY}
         self.run = WaitRun(
             _description(operation),
-            Policy(
-                min_delay=MIN_DELAY, max_delay=MAX_DELAY, max_wait=max_wait, deadline=token_left
-            ),
+            Policy(**delays, **words.limits, deadline=token_left),
             self.judge,
             label=label_of(ResourceLabel(operation), parameters, options),
             observers=settings.observers,

@@ -24,6 +24,7 @@ from ..calls.budget import CallEnded
 from ..calls.clock import current_time
 from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
+from ..common.time_bounds import TimeBound
 from ..definitions.changes import RefusedItems
 from ..engine.redaction import message_text
 from ..exceptions import (
@@ -147,7 +148,7 @@ async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
     if stop is None or not stop.resource:
         return False
     try:
-        await drive(answered.wait(STOP_TIME, _ONE_POLL, is_observed=False))
+        await drive(answered.wait(TimeBound(STOP_TIME), _ONE_POLL, is_observed=False))
     except WaiterAttemptsError:
         return False
     except WaiterFailedError as error:

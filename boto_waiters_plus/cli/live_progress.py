@@ -80,7 +80,7 @@ class PlainProgress:
             self._attempted_at[index] = now
             self.waits[index] = wait = replace(
                 before,
-                observed=event.state or event.error,
+                observed=(not event.transient and event.message) or event.state or event.error,
                 reported=event.reported,
                 attempts=event.attempt,
                 elapsed=event.elapsed,

@@ -14,7 +14,7 @@ from botocore.model import OperationModel
 from ..calls.budget import Reply
 from ..calls.errors import RAW
 from ..common.arguments import time_bound
-from ..deadlines import wait_bounds
+from ..deadlines import deadline, wait_bounds
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, RetryTransient, TimedOut
 from ..engine.matching import Matching
@@ -238,7 +238,7 @@ class Condition:
         observed: returns the part of a value that observers get.
         place: the place of the wait in something larger, for messages.
         covers_end: the last attempt begins at the end of `max_wait`.
-        besides: the end of a `deadline` that does not bound the wait.
+        besides: a `deadline` that does not bound the wait.
         observers: called with each event; default: those that `install` set.
     """
 
@@ -256,7 +256,7 @@ class Condition:
         observed: Callable[[Any], Any] | None = None,
         place: str = "",
         covers_end: bool = False,
-        besides: float | None = None,
+        besides: deadline | None = None,
         observers: Sequence[Observer] | None = None,
     ) -> None:
         if not callable(call):
@@ -277,13 +277,15 @@ class Condition:
         )
         name = name_of(call) if name is None else name
         refuse_short_wait(checked.common, max_wait, zero=True)
-        seconds, left = wait_bounds(form, max_wait, besides)
-        policy = checked.policy(seconds, self.options)
+        bound, left = wait_bounds(form, max_wait, besides)
+        policy = checked.policy(bound, self.options)
         is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
-        if (covers_end or is_once) and seconds >= 0:
+        if (covers_end or is_once) and bound.seconds >= 0:
             # 0 is one attempt, of any length.
-            patience = seconds or math.inf
-            policy = replace(policy, covers_end=True, deadline=left, patience=patience)
+            policy = replace(policy, covers_end=True, patience=bound.seconds or math.inf)
+            if left is not None:
+                asked = bound.seconds if bound.end is None else None
+                policy = replace(policy, asked_wait=asked, deadline=left.seconds, ended_by=left.end)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),
             policy,

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypedDict, get_args
 from botocore.exceptions import ClientError
 
 from ..common.arguments import flag, refuse_wrong_names, seconds_or_zero, text, unknown_option
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Parts, WrongTypeError, WrongValueError, wrong_type, wrong_value
 from ..definitions.changes import says_propagating
 from ..engine.acceptors import AcceptorState
@@ -180,11 +181,11 @@ class CheckedOptions:
             return self.common
         return self.common.merged_over(replace(defaults, **_NOT_OF_FORMS))
 
-    def policy(self, max_wait: float, merged: WaitOptions) -> Policy:
+    def policy(self, bound: TimeBound, merged: WaitOptions) -> Policy:
         """Return the delays and limits of the wait.
 
         Args:
-            max_wait: seconds.
+            bound: how long it may last.
             merged: the options that every wait has, defaults included.
         """
         options = self.common
@@ -197,9 +198,9 @@ class CheckedOptions:
         return Policy(
             min_delay=least,
             max_delay=max(least, longest),
-            max_wait=max_wait,
+            **bound.limits,
             max_attempts=merged.max_attempts,
-            pace=self._pace(max_wait),
+            pace=self._pace(bound.seconds),
             last_attempt=LastAttempt(merged.last_attempt or "late"),
             **common_policy_fields(merged),
         )

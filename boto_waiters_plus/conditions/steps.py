@@ -50,6 +50,7 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     def __init__(self, *, max_wait: Seconds, **options: Unpack[ConditionOptions]) -> None:
         self._max_wait = time_bound("max_wait", max_wait)
         super().__init__(self._max_wait)
+        self._name = f"steps(max_wait={self._max_wait:.12g})"
         # Raises now what the first step would raise.
         checked = CheckedOptions.of("steps", options)
         refuse_short_wait(checked.common, self._max_wait, zero=True)
@@ -191,5 +192,5 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
         }
         if self._max_wait == 0:
             # No time, and one attempt for each step.
-            terms.update(max_wait=0, besides=self._end)
+            terms.update(max_wait=0, besides=self)
         return terms

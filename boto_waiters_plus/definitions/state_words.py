@@ -33,6 +33,8 @@ _PROBLEMS = FAILED_WORDS | listed(
 )
 _BACKWARDS = ENDINGS | listed("CANCEL DEPROVISION DISABL ISOLAT REVERS REVOK ROLL STOP UNINSTALL")
 _NEGATIONS = listed("NEVER NO NOT")
+# Beside a failure: of something else, or of another time.
+_OF_ANOTHER = listed("BACK LAST LESS MAY NONE OVER PREVIOUS PREVIOUSLY SAFE SOME WITHOUT ZERO")
 # What a process reaches at its end, and what it may also pass through.
 _GOALS = listed(
     "ACTIVATED ACTIVE ADVERTISED APPROVED ASSIGNED ASSOCIATED ATTACHED AVAILABLE COMMITTED "
@@ -178,6 +180,23 @@ def says_failure(value: str) -> bool:
     """Whether the name of a state says that something failed, and that no other state follows."""
     words = state_words(value)
     return bool(words & FAILED_WORDS) and _is_problem(value) and not words & _NEGATIONS
+
+
+def says_it_failed(value: str, wanted: Collection[str]) -> bool:
+    """Whether a text that no model lists is a state that says failure, where others are wanted.
+
+    `CREATE FAILED` is one. `NO_ERRORS`, `FAILED_RETRYING` and sentences are none; nor is, where all
+    that is wanted is that something is gone, a failure of anything else.
+    """
+    words, parts = _words(value), value.split()
+    # Small letters after the first word are those of a sentence.
+    is_state = _STATE.match(value) and (len(parts) < 3 or value.isupper() or value.istitle())
+    if not is_state or value in wanted or not _OF_ANOTHER.isdisjoint(words):
+        return False
+    is_at_end = words[-1] in FAILED_WORDS or words[-2:] == ["TIMED", "OUT"]
+    is_at_start = words[0] == "FAILED" and words[-1] not in _GOALS
+    is_meant = _fails_to_end(value) or not all(map(_is_gone, wanted))
+    return (is_at_end or is_at_start) and is_meant and says_failure(value)
 
 
 def _is_problem(value: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,19 @@ class PathMatcher:
             "expected": self.expected,
             "comparator": self.comparator.value,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordsMatcher(PathMatcher):
+    """Matches the states that say that something failed; never part of a definition in a file."""
+
+    expected: str = ""
+    comparator: PathComparator = PathComparator.ANY_STRING_EQUALS
+    compare: Callable[[Any, str], bool]
+
+    def describe(self) -> str:
+        """Describe the matcher in words."""
+        return f"{self.path} says that it failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .acceptors import AcceptorState
 from .delays import Random, is_last, jittered_delay, last_delay, learned_delay
@@ -120,6 +120,10 @@ class Policy:
     is cut off."""
     deadline: float | None = None
     """The time from the start after which nothing may run, whatever the other limits are."""
+    asked_wait: float | None = None
+    """`max_wait` in words, where it is what is left of the caller's."""
+    ended_by: str | None = None
+    """What `max_wait`, or else `deadline`, is in words: `deadline(15)`."""
     explain: bool = False
     """After a response in a failure state, ask for further reads before the wait fails."""
     learned: LearnedTimes | None = None
@@ -357,6 +361,17 @@ class State:
 _COUNTS: Final = ("attempts", "successes", "throttles", "transient_errors")
 
 
+class HeldBack(NamedTuple):
+    """What is needed before a success or a failure that was seen counts."""
+
+    seconds: float
+    """The state has to hold for so long; 0: it does not."""
+    times: int = 1
+    """It has to be seen so often on consecutive attempts."""
+    may_be_old: bool = False
+    """No other state was seen, so that it may be from before a change."""
+
+
 class MachineMisuseError(RuntimeError):
     """A driver sent an event that the machine does not wait for."""
 
@@ -382,6 +397,7 @@ class Machine:
         "_reads_end",
         "_rests_at",
         "_states",
+        "held_back",
         "is_transient",
         "state",
     )
@@ -397,6 +413,9 @@ class Machine:
         self.state = State()
         self.is_transient = False
         """Whether the last attempt ended in an error that counts as no answer of the operation."""
+        self.held_back: HeldBack | None = None
+        """Why the last answer, a success or a failure, does not count yet; None: it does, or it is
+        neither. Not part of the state: a wait that is resumed polls again."""
         self._states = states
         self._policy = policy
         self._digest = digest
@@ -563,6 +582,7 @@ class Machine:
         self.is_transient, self._rests_at = False, math.inf
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
         if self._overdue:
+            self.held_back = None
             return TimedOut()
         state, facts = self.state, event.facts
         state.throttles += facts.throttled
@@ -575,6 +595,7 @@ class Machine:
             # It tells nothing of the state: the successes before it count, the time does not.
             state.holding = False
             return self._retry(facts, random)
+        self.held_back = None
         state.answered |= facts.answered or not is_error
         if facts.acceptor is None or facts.inconclusive:
             is_end = is_error and not facts.inconclusive
@@ -595,6 +616,7 @@ class Machine:
             state.holding, state.held_since = True, state.elapsed
         if facts.acceptor is not None and self._has_held(began):
             return Succeeded(facts.acceptor)
+        self.held_back = HeldBack(self._policy.success_for, self._policy.success_count)
         return self._retry(facts, random)
 
     def _explain(self, failure: Failed) -> Decision:
@@ -622,6 +644,7 @@ class Machine:
         if facts.certain or not needed or has_held:
             return verdict
         self._rests_at = state.rested_since + needed
+        self.held_back = HeldBack(needed, may_be_old=not state.moved)
         return AcceptorState.RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:

@@ -18,6 +18,7 @@ from .acceptors import (
     PathComparator,
     PathMatcher,
     SuccessMatcher,
+    WordsMatcher,
 )
 from .computed_once import computed_once
 from .path_interpreter import EVALUATION_ERRORS, FailedExpression, Path, SpecEvaluation
@@ -301,7 +302,8 @@ class Matching:
 
 
 def _path_test(expression: _Expression, matcher: PathMatcher) -> _Test:
-    compare, expected = _COMPARE[matcher.comparator], matcher.expected
+    of_words = matcher.compare if isinstance(matcher, WordsMatcher) else None
+    compare, expected = of_words or _COMPARE[matcher.comparator], matcher.expected
     return lambda response: compare(expression.value(response), expected)
 
 

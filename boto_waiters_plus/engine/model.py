@@ -22,6 +22,7 @@ from .acceptors import (
     MatchedAcceptor,
     OutputMatcher,
     PathComparator,
+    WordsMatcher,
 )
 
 DEFAULT_MIN_DELAY = 2
@@ -32,6 +33,9 @@ GENERATED = "generated"
 
 DENIED_WHEN_GONE = "denied-when-gone"
 """The tag of a waiter whose service denies access to a resource that is gone."""
+
+FAILS_BY_WORDS = "fails-by-words"
+"""The tag of a waiter that fails in any state that says that it failed."""
 
 WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
 _PLAIN = re.compile(r"[\w.*@\[\]\"-]+")
@@ -268,4 +272,6 @@ def _in_words(acceptor: Acceptor) -> tuple[str, bool]:
     is_state = compared.comparator is not PathComparator.BOOLEAN_EQUALS
     if not is_state or not _PLAIN.fullmatch(compared.path):
         return "", False
-    return _OUTER_PATH.sub(r"\1 ", matcher.describe()), True
+    # Of words it is not known which have matched.
+    tells_state = not isinstance(compared, WordsMatcher)
+    return _OUTER_PATH.sub(r"\1 ", matcher.describe()), tells_state

@@ -42,8 +42,9 @@ class WaitEvent:
             the error that the wait raises. None: there is none.
         transient: of an attempt, whether that error is a transient one which is part of calling
             the operation: the wait goes on as if the attempt had seen nothing.
-        message: of a transient error, its code with the service's message; for an end without
-            success, the text of the error that the wait raises, if the wait composed that text.
+        message: of a transient error, its code with the service's message; of a success or failure
+            that does not count yet, the state and why; for an end without success, the text of the
+            error that the wait raises, if the wait composed that text.
         next_delay: seconds until the next attempt; None: there is none.
     """
 

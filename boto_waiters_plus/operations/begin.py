@@ -184,10 +184,18 @@ class _Beginning:
         method: Any,
         max_wait: Any,
         then_wait: Any,
+        in_store: Store | None,
         stops: Mapping[str, Any],
         waits: Mapping[str, Any],
-        keywords: Mapping[str, Any],
+        keywords: dict[str, Any],
     ) -> None:
+        self._in_store = in_store
+        self._of_store = {name: keywords.pop(name) for name in STORE_OPTIONS & keywords.keys()}
+        if in_store is not None:
+            with_methods("in_store", in_store, "add_one")
+        elif self._of_store:
+            name = min(self._of_store)
+            raise WrongTypeError.of(name, self._of_store[name], " goes with in_store")
         self.stops = StopsAfter(*(flag(name, value) for name, value in stops.items()))
         shape = called_operation("begin", method).input_shape
         refuse_other_names("begin", keywords.keys() - (() if shape is None else shape.members))
@@ -217,12 +225,29 @@ class _Beginning:
         self._clock = current_time().clock()
         self._start = self._clock()
 
+    def run(self) -> BegunOperation | StoredOperation:
+        """Make the call in this thread, and return the operation for its effect."""
+        if self._in_store is None and is_async(type(self.client)):
+            raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
+        try:
+            if self._in_store is not None:
+                return self._begun_in(self._in_store)
+            call = run_blocking(self.prepared)
+        except CallOnceError as error:
+            raise _as_boto3(error) from None
+        try:
+            return self.begun(call)
+        except WaiterTimeoutError as error:
+            if not self.stops.timeout:
+                raise
+            raise stops.told(error, stops.stop_in_time(self.answered(call))) from None
+
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
         try:
             answered = self.answered(call)
             passed = self._clock() - self._start
-            left = self.prepared.max_wait - passed
+            left = self.prepared.bound.left(self.prepared.max_wait - passed)
             if call.outcome is not None:
                 wait = self._unanswered_wait(call.outcome.label)
             else:
@@ -238,7 +263,8 @@ class _Beginning:
 
     def _unanswered_wait(self, label: str) -> Wait:
         """Return the wait before it is known what is polled."""
-        own: dict[str, Any] = {"max_wait": self.prepared.max_wait, "label": label}
+        bound = self.prepared.bound
+        own: dict[str, Any] = {"max_wait": bound.left(bound.seconds), "label": label}
         return Wait.with_options(self.client, self._effect.bound_waiter, {}, self._options, **own)
 
     async def stop_awaited(self, call: CallOutcome) -> Stop:
@@ -251,13 +277,9 @@ class _Beginning:
         """Return a call that was answered, with its effect."""
         return self._effect.answered(self.prepared.parameters, call.response)
 
-    def begun_in(self, store: Store, options: Mapping[str, Any]) -> StoredOperation:
-        """Make the call, which the store keeps before, and return the operation for its effect.
-
-        Args:
-            store: the store.
-            options: some of `STORE_OPTIONS`.
-        """
+    def _begun_in(self, store: Store) -> StoredOperation:
+        """Make the call, which the store keeps before, and return the operation for its effect."""
+        options = self._of_store
         client, prepared, operation = self.client, self.prepared, self.prepared.target.operation
         if is_async(type(client)):
             raise TypeError("in_store takes no client of aiobotocore: workers need a blocking one")
@@ -375,30 +397,11 @@ def begin(
         TypeError: an argument is of the wrong kind; before the call.
         OperationError, StoreError: the store refuses the call, as `Store.start`.
     """
-    options = {name: keywords.pop(name) for name in STORE_OPTIONS & keywords.keys()}
-    if in_store is not None:
-        with_methods("in_store", in_store, "add_one")
-    elif options:
-        name = min(options)
-        raise WrongTypeError.of(name, options[name], " goes with in_store")
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
     waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    beginning = _Beginning(client_method, max_wait, then_wait, asked, waits, keywords)
-    if in_store is None and is_async(type(beginning.client)):
-        raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
-    try:
-        if in_store is not None:
-            return beginning.begun_in(in_store, options)
-        call = run_blocking(beginning.prepared)
-    except CallOnceError as error:
-        raise _as_boto3(error) from None
-    try:
-        return beginning.begun(call)
-    except WaiterTimeoutError as error:
-        if not stop_on_timeout:
-            raise
-        raise stops.told(error, stops.stop_in_time(beginning.answered(call))) from None
+    given = (client_method, max_wait, then_wait, in_store, asked, waits, keywords)
+    return _Beginning(*given).run()
 
 
 async def begin_async(
@@ -430,11 +433,11 @@ async def begin_async(
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
     waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
+    given = (client_method, max_wait, then_wait, in_store, asked, waits, keywords)
+    beginning = _Beginning(*given)
     if in_store is not None:
-        keywords |= {**asked, **waits, "then_wait": then_wait, "in_store": in_store}
-        stored = asyncio.to_thread(begin, client_method, max_wait=max_wait, **keywords)
+        stored = asyncio.to_thread(beginning.run)
         return await _awaited(stored, _cancel if stop_on_cancel else None)
-    beginning = _Beginning(client_method, max_wait, then_wait, asked, waits, keywords)
     try:
         made = make_awaited(beginning.prepared)
         call = await _awaited(made, beginning.stop_awaited if stop_on_cancel else None)

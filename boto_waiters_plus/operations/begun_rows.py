@@ -24,6 +24,7 @@ from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, rest
 from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.target import restored_response
 from ..common.process import start_thread
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Keyword, WrongValueError
 from ..definitions.changes import StopCall
 from ..options import WaitOptions
@@ -111,7 +112,7 @@ def keep_answer(
 
 
 def wait_after(
-    answered: AnsweredCall, options: WaitOptions, *, max_wait: float, **bound: Any
+    answered: AnsweredCall, options: WaitOptions, *, max_wait: TimeBound, **bound: Any
 ) -> Wait:
     """Return the wait for the effect of a call that was answered.
 

@@ -28,6 +28,7 @@ from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.target import restored_response
 from ..common.arguments import flag, text
 from ..common.process import start_thread
+from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..definitions.changes import EffectTrait
 from ..definitions.files import load_definitions
@@ -164,7 +165,8 @@ class NewRows:
         check_text("request_id", request_id)
         if request_id is not None:
             # What was asked for: a deadline may have left another `max_wait`.
-            policy = policy_json(replace(wait.policy, max_wait=None), wait.merged_options)
+            asked_for = replace(wait.policy, max_wait=None, asked_wait=None, ended_by=None)
+            policy = policy_json(asked_for, wait.merged_options)
             content = {**row, "policy": policy, **dict.fromkeys(("id", "label", "machine"))}
             asked = [parameters, wait.max_wait] if begun is None else [begun[n] for n in ASKED]
             # As numbers are compared.
@@ -215,12 +217,13 @@ class RowCall:
                 self._end_unchanged(call, call.outcome)
                 return replace(call, outcome=None)
             answered, left = keep_answer(begun, prepared, effect, call), self._left()
-            policy = replace(wait.policy, max_wait=left)
+            words: Any = {"max_wait": left.seconds, "asked_wait": left.asked}
+            policy = replace(wait.policy, **words)
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
             new = NewRows(self.seal, None, None, begun).add(after)
             change = {"id": self.row["id"], **{name: new[name] for name in _ANSWERED}}
             # With the options that only the row has.
-            change["policy"] = json_text({**loaded(self.row["policy"], "policy"), "max_wait": left})
+            change["policy"] = json_text({**loaded(self.row["policy"], "policy"), **words})
             if not self.backend.write(self.lease, [change]) and begun["stop_on_cancel"]:
                 self._stop_cancelled(new)
         except Exception as error:
@@ -288,8 +291,10 @@ class RowCall:
         trait = EffectTrait.from_json(begun["trait"], self.wait.definition)
         self.make(prepared, EffectOfCall(client, prepared.target.operation, trait))
 
-    def _left(self) -> float:
-        return self.deadline - self.clock()
+    def _left(self) -> TimeBound:
+        bound = self.wait.bound
+        assert bound is not None, "a stored wait is bounded"
+        return bound.left(self.deadline - self.clock())
 
 
 def _columns_of(client: Any, profile: str | None) -> dict[str, Any]:
@@ -368,7 +373,7 @@ def _polled(client: Any, begun: Mapping[str, Any], trait: EffectTrait) -> Any:
     mutation = client.meta.service_model.operation_model(begun["operation"])
     effect = EffectOfCall(client, mutation, trait)
     answered = AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
-    return as_json(None, answered.parameters(math.inf))
+    return as_json(None, answered.parameters(TimeBound(math.inf)))
 
 
 class WaitMaker:
@@ -478,14 +483,15 @@ def reopened(row: Row, max_wait: float | None, max_attempts: int | None) -> dict
     state, policy = (loaded(row[name], name) for name in ("machine", "policy"))
     try:
         left = policy["max_wait"] - row["elapsed"]
-        left = left if max_wait is None else max_wait
+        if max_wait is not None:
+            left = policy["asked_wait"] = max_wait
+            policy |= {"max_wait": row["elapsed"] + left, "ended_by": None}
         if left <= 0:
             raise WrongValueError("there is no time left: give ", Keyword("max_wait"))
         if max_attempts is not None:
             policy["max_attempts"] = row["attempts"] + max_attempts
         elif row["attempts"] >= policy.get("max_attempts", math.inf):
             raise WrongValueError("there are no attempts left: give ", Keyword("max_attempts"))
-        policy["max_wait"] = row["elapsed"] + left
         fresh = {"phase": Phase.NEW.value, "pause": 0, "last": False, "brought_forward": False}
         state |= {**fresh, "successes": 0, "holding": False}
     except (TypeError, KeyError, AttributeError) as error:

@@ -166,7 +166,11 @@ def _response(driven: Driven, outcome: WaiterOutcome[Any]) -> dict[str, Any]:
 def timeout_of(row: Row) -> WaiterTimeoutError:
     """Return the error of a wait that no worker could drive before its deadline."""
     max_wait = row["deadline"] - row["created"]
-    reason = f"timed out after {max_wait:g} s for {row['label']}: no worker could drive it"
+    # Of a damaged row the end is all that is known.
+    with contextlib.suppress(OperationError, TypeError, LookupError, AttributeError):
+        policy = loaded(row["policy"], "policy")
+        max_wait = round(policy.get("asked_wait", policy["max_wait"]), 3)
+    reason = f"timed out after {max_wait:.12g} s for {row['label']}: no worker could drive it"
     return WaiterTimeoutError(
         row["waiter"],
         reason,

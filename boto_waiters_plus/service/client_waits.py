@@ -203,8 +203,8 @@ def _prepared(
     request = ClientRequest(client, waiter, copied(parameters), call=call)
     refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
-    seconds = effective_max_wait(waiter.method_name, max_wait)
-    policy = policy_for(waiter.definition, options, seconds, given)
+    bound = effective_max_wait(waiter.method_name, max_wait)
+    policy = policy_for(waiter.definition, options, bound, given)
     waiter.warn()
     client, observers = client_behind(client), settings.observers
     if options.delay_history:

@@ -17,7 +17,7 @@ from ..definitions.shipped import pollable_list, shipped_definitions
 from ..definitions.state_words import documented_states, gone_states, sort_states
 from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
 from ..engine.acceptors import Acceptor, ErrorTypeMatcher, OutputMatcher
-from ..engine.model import WaiterDefinition
+from ..engine.model import FAILS_BY_WORDS, WaiterDefinition
 from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
 from .absence import ends_of_resource, is_of_resource
@@ -118,7 +118,7 @@ def made_waiter(
         state_path: the expression for the state in the response; by default the one member of the
             response that is a state.
         failure: the states that are failure; by default those that the model lists and whose names
-            say so.
+            say so, and any other that says so when it is answered.
         others: further arguments of `WaiterDefinition.from_states`.
 
     Raises:
@@ -170,6 +170,7 @@ def made_waiter(
         waiter,
         acceptors=(*acceptors, *errors, *ends),
         documentation=documentation,
+        tags=() if failure else (FAILS_BY_WORDS,),
         source=UNTIL_GONE if is_to_end else waiter.source,
     )
 

@@ -15,11 +15,11 @@ from ..engine.acceptors import MatchedAcceptor, OutputMatcher
 from ..engine.computed_once import computed_once
 from ..engine.machine import Facts
 from ..engine.matching import Matching
-from ..engine.model import WaitDescription, WaiterDefinition
+from ..engine.model import FAILS_BY_WORDS, WaitDescription, WaiterDefinition
 from ..wait.facts import FoundReason, ReasonFinder
 from .data_model import DataModel
 from .labels import ResourceLabel
-from .new_states import comparisons_of, failures_to_warn_of, new_failures
+from .new_states import comparisons_of, failure_by_words, failures_to_warn_of, new_failures
 from .places import botocore_is_newer
 from .reasons import Compared, find_reason, indexes_of_missing
 from .reports import StateReports, WordsWithPaths, shipped_reports
@@ -56,6 +56,9 @@ class PollingWaiter:
     def __init__(
         self, definition: WaiterDefinition, operation: OperationModel, *, from_user: bool = True
     ) -> None:
+        if FAILS_BY_WORDS in definition.tags:
+            acceptors = (*definition.acceptors, *failure_by_words(definition))
+            definition = replace(definition, acceptors=acceptors)
         self.definition = definition
         self.operation = operation
         self._from_user = from_user
@@ -134,7 +137,7 @@ class PollingWaiter:
             Compared(
                 acceptor.matcher.matcher.path, acceptor.matcher.matcher.expected, acceptor.state
             )
-            if isinstance(acceptor.matcher, OutputMatcher)
+            if isinstance(acceptor.matcher, OutputMatcher) and acceptor.matcher.matcher.expected
             else None
             for acceptor in self.definition.acceptors
         )

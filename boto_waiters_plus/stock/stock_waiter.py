@@ -317,8 +317,10 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
         case AttemptsUsedUp():
             return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():
-            # Without a time bound only a call that is not answered ends so.
-            is_bounded = run.policy.count_requests or run.policy.deadline is not None
+            # A call that is not answered ends so before any time bound.
+            policy, unanswered = run.policy, run.unanswered_since is not None
+            is_late = policy.deadline is not None and run.elapsed >= policy.deadline
+            is_bounded = policy.count_requests or is_late or not unanswered
             no_answer = f"{run.description.operation} was not answered in time"
             reason = timed_out_after(run) if is_bounded else no_answer
             return f"{reason}{_accepted_state(run)}"

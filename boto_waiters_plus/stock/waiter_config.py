@@ -26,7 +26,7 @@ import botocore.waiter
 from ..calls.private_names import is_botocores_model, model_of_config
 from ..common.arguments import seconds, time_bound, unknown
 from ..common.wrong_arguments import WrongValueError, wrong_type
-from ..deadlines import seconds_left
+from ..deadlines import deadline_left
 from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
 from ..options import WaitOptions, common_policy_fields, refuse_misfit, refuse_short_wait
@@ -65,6 +65,10 @@ def policy_of(
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
     limits = _limits(delay, attempts, chosen, wall, options)
     refuse_short_wait(given, limits["max_wait"])
+    left = deadline_left()
+    if left is not None:
+        is_first = wall is not None and limits["max_wait"] <= left.seconds
+        limits |= {"deadline": left.seconds, "ended_by": None if is_first else left.end}
     if applied.max_attempts is not None:
         limits["max_attempts"] = applied.max_attempts
     return Policy(
@@ -72,7 +76,6 @@ def policy_of(
         max_delay=max_delay,
         pace=pace,
         patience=math.inf if chosen else _patience(client),
-        deadline=seconds_left(),
         explain=bool(options.explain_failure),
         **limits,
         **common_policy_fields(options),

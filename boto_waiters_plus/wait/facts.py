@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from ..calls.budget import Reply
-from ..engine.machine import Facts, Machine, Policy
+from ..engine.machine import Facts, HeldBack, Machine, Policy
 from ..engine.model import WaitDescription
 from ..engine.path_interpreter import FailedExpression
 from ..engine.redaction import may_show, state_text
@@ -217,7 +217,8 @@ class WaitLog:
             self._transient_error = event.error
             return
         self._transient_error = None
-        state = _seen(event) or "no state"
+        # The message of an answer that does not count yet begins with the state.
+        state = event.message or _seen(event) or "no state"
         # The end of the wait says the same.
         if event.next_delay is not None and self._is_news(event, state):
             verb = "is waiting" if self._written_at is None else "is still waiting"
@@ -300,6 +301,11 @@ class RunFacts:
     def transient_errors(self) -> int:
         """Attempts that ended in a transient error and did not end the wait."""
         return self._machine.state.transient_errors
+
+    @property
+    def held_back(self) -> HeldBack | None:
+        """Why the last answer does not count yet; see `Machine`."""
+        return self._machine.held_back
 
 
 def failing_on_both(

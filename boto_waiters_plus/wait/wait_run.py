@@ -63,7 +63,7 @@ from .facts import (
 from .observers import Observer, Observers
 
 # Not where a wait fails: the import would make the first one of a process late.
-from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of
+from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of, why_held_back
 
 if TYPE_CHECKING:
     from ..common.errors import Caller
@@ -232,7 +232,7 @@ class WaitRun(RunFacts):
         decision = self.step(event(attempt.facts), reply)
         state = self._machine.state
         self._number, self._answered_at = state.attempts, state.elapsed
-        is_transient = self._machine.is_transient
+        is_transient, held = self._machine.is_transient, self._machine.held_back
         if is_transient:
             self.last_transient_error = passed_error_in_words(attempt)
         else:
@@ -251,7 +251,7 @@ class WaitRun(RunFacts):
             next_delay=decision.seconds if isinstance(decision, Pause) else None,
             error=attempt.error_code,
             is_transient=is_transient,
-            message=self.last_transient_error if is_transient else None,
+            message=self.last_transient_error if is_transient else held and why_held_back(self),
         )
         return self._first_read(decision) if isinstance(decision, Explain) else decision
 
@@ -399,7 +399,8 @@ class WaitRun(RunFacts):
         if isinstance(ending, Failed):
             self.retried = None
         reason, message = self.wording(self, ending)
-        exception = self.attempt.exception if self.attempt else None
+        exception, policy = self.attempt.exception if self.attempt else None, self.policy
+        max_wait = policy.max_wait if policy.asked_wait is None else policy.asked_wait
         said = attempt.service_message if attempt else None
         error = error_class(
             self.description.waiter,
@@ -409,7 +410,7 @@ class WaitRun(RunFacts):
             label=str(self.label),
             attempts=self.attempts,
             elapsed=self.elapsed,
-            max_wait=self.policy.max_wait if self.policy.count_requests else None,
+            max_wait=max_wait if policy.count_requests else None,
             acceptor=None if decided is None else self.description.acceptors[decided],
             observed=attempt.observed if attempt else None,
             service_message=said and message_text(said),

@@ -17,6 +17,9 @@ from ..engine.redaction import MAX_ITEMS, cut, listed, message_text, says, shown
 from ..exceptions import ErrorT, WaiterError
 from .facts import Attempt, RunFacts
 
+MAX_NAMED: Final = 40
+"""Characters of a state that is named twice in one sentence."""
+
 _DENIED: Final = ("AccessDeniedException", "AccessDenied")
 
 
@@ -106,16 +109,20 @@ def count_of_attempts(attempts: int) -> str:
 def timed_out_after(run: RunFacts) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
     policy = run.policy
-    limits = [seconds for seconds in (policy.max_wait, policy.deadline) if seconds is not None]
-    least = min(limits, default=-1)
+    limits = [policy.max_wait if policy.count_requests else None, policy.deadline]
+    least = min((seconds for seconds in limits if seconds is not None), default=-1)
+    asked = policy.asked_wait
     if policy.covers_end and run.attempts and policy.deadline and run.elapsed >= policy.deadline:
         # The last attempt may begin at the end of max_wait, and end later.
-        least = policy.deadline
+        least, asked = policy.deadline, None
     # A window that covers its end has one attempt even if it is empty.
     is_empty = policy.deadline == 0 or not policy.covers_end
     if least < 0 or (least == 0 and is_empty):
         return "timed out before its first attempt"
-    return f"timed out after {seconds_text(least)} s"
+    if policy.ended_by is not None and asked is None:
+        had = seconds_text(round(least, 1) if least >= 1 else least)
+        return f"timed out at the end of {policy.ended_by}, {had} s into this wait"
+    return f"timed out after {seconds_text(least if asked is None else asked)} s"
 
 
 def seconds_text(seconds: float) -> str:
@@ -167,6 +174,28 @@ def _state_in_words(attempt: Attempt) -> str:
     return _with_message(_state_alone(attempt), attempt.service_message, "{} ({})")
 
 
+def why_held_back(run: RunFacts, *, is_named: bool = True) -> str | None:
+    """Return why the last answer, a success or a failure, does not count yet; None: it does.
+
+    Args:
+        run: the wait.
+        is_named: whether the words begin with the state even if it is long.
+    """
+    held, attempt = run.held_back, run.answer
+    if held is None or attempt is None:
+        return None
+    state = passed_error_in_words(attempt) if attempt.error else _state_alone(attempt)
+    if not is_named and len(state) > MAX_NAMED:
+        state = "it"
+    time = f"{seconds_text(held.seconds)} s"
+    if held.may_be_old:
+        change = "the call" if run.description.bases else "a change"
+        return f"{state} may be from before {change}: it counts after {time}"
+    needed = [f"was seen {held.times} times in a row"] if held.times > 1 else []
+    needed += [f"has held for {time}"] if held.seconds else []
+    return f"{state} counts once it {' and '.join(needed)}"
+
+
 def _value_in_words(value: object) -> str:
     if value == []:
         return "the response contains no item"
@@ -197,7 +226,8 @@ def _what_was_seen(run: RunFacts, ending: Ending) -> str:
         parts.append(f"last state seen: {_state_in_words(attempt)}")
     find_unmet = attempt.find_unmet if attempt is not None and run.show_parameters else None
     unmet = None if find_unmet is None else find_unmet()
-    parts.extend(filter(None, [unmet, _ids_in_words(run, "not reached by ")]))
+    held = why_held_back(run, is_named=False)
+    parts.extend(filter(None, [held, unmet, _ids_in_words(run, "not reached by ")]))
     unanswered = run.unanswered_since
     if unanswered is not None:
         since = f"{seconds_text(run.elapsed - unanswered)} s"

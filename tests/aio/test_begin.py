@@ -272,3 +272,25 @@ def test_a_proxy_is_awaited_as_its_client(stale, make):
                 bwp.wait_all([bwp.Wait(proxy, waiter, parameters, max_wait=60)])
 
     asyncio.run(main())
+
+
+def test_a_time_out_says_what_was_given(stale):
+    """So does a warning of a time in which nothing is certain, at the caller's line."""
+
+    async def main():
+        async with stale("rds: a reboot that is seen") as service:
+            service.row.update(takes=3, polls=service.row["polls"][:1])
+            with pytest.warns(UserWarning, match="once it has held for 120 s") as warned:
+                operation = await begin(service, max_wait=50)
+            assert warned[0].filename == __file__
+            with pytest.raises(bwp.WaiterTimeoutError) as caught:
+                await operation
+        assert "timed out after 50 s for " in str(caught.value)
+        assert "may be from before the call: it counts after 120 s" in str(caught.value)
+        with bwp.deadline(40):
+            async with stale("glue: a job run") as service:
+                operation = await begin(service)
+                with pytest.raises(bwp.WaiterTimeoutError, match=r"at the end of deadline\(40\)"):
+                    await operation
+
+    asyncio.run(main())

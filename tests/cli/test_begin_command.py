@@ -238,3 +238,16 @@ def test_what_is_gone_is_a_success_if_allowed(command):
     assert command(words)[0] == 254
     code, _, err = command(f"{NEW} --missing-ok")
     assert (code, "--missing-ok: create_bucket takes nothing away" in err) == (2, True)
+
+
+def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):
+    """So is the time that was given, of which the call takes a part."""
+    reboot = {"DBInstance": {"DBInstanceIdentifier": "db", "DBInstanceStatus": "available"}}
+    called(lambda name, _: {"DBInstances": [*reboot.values()]} if name[0] == "D" else reboot)
+    with pytest.warns(UserWarning, match="once it has held for 120 s"):
+        code, _, err = command(
+            "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
+        )
+    assert code == 124
+    assert "timed out after 60 s" in err
+    assert "may be from before the call: it counts after 120 s" in err

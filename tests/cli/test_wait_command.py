@@ -247,3 +247,10 @@ def test_help_of_an_operation_lists_its_states(command):
     assert code == 0
     assert "States of Status: Enabled, Suspended." in out
     assert "--expected-bucket-owner" in out
+
+
+def test_a_state_that_says_that_it_failed_is_a_failure(command, called):
+    listed = [{"serviceName": "a", "status": "CREATE_FAILED"}]
+    called(lambda *_: {"services": listed})
+    code, _, err = command("ecs describe-services --services a --until ACTIVE --max-wait 1m")
+    assert (code, "says that it failed: " in err) == (255, True)

@@ -64,6 +64,7 @@ def test_deadlines_bound_what_is_inside(virtual_time):
         with pytest.raises(bwp.WaiterTimeoutError) as raised:
             wait_for(lambda: None, max_wait=60)
     assert raised.value.max_wait == 6
+    assert "at the end of steps(max_wait=10), 6 s into this wait" in str(raised.value)
 
 
 def test_a_thread_can_use_the_steps(virtual_time):

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from datetime import timedelta
 
 import boto3
@@ -9,7 +10,7 @@ import pytest
 from moto import mock_aws
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, wait_for
+from boto_waiters_plus.conditions import ConditionWait, poll, wait_for
 
 IS_READY = {"path": "@", "expected": "ready", "comparator": "stringEquals"}
 IS_SET = threading.Event()
@@ -60,6 +61,7 @@ def test_every_wait_ends_by_the_deadline(s3, virtual_time, wait):
         wait(s3)
     assert 39 <= virtual_time.now <= 40
     assert raised.value.attempts > 1
+    assert "timed out at the end of deadline(40), 40 s into this wait" in str(raised.value)
 
 
 @each_wait
@@ -86,6 +88,55 @@ def test_shorter_stock_schedule_ends_the_wait(s3, virtual_time):
             Bucket="missing-bucket", WaiterConfig={"Delay": 5, "MaxAttempts": 3}
         )
     assert virtual_time.now == 10
+
+
+def in_a_batch(s3, max_wait):
+    waits = [bwp.Wait(s3, "BucketExists", MISSING, max_wait=max_wait)]
+    [error] = bwp.wait_all(waits, max_wait=300, on_failure="collect")
+    raise error
+
+
+IN_WORDS = {
+    **WAITS,
+    "batch": lambda s3: in_a_batch(s3, 500),
+    "batch of its own": lambda s3: in_a_batch(s3, None),
+    "awaited": lambda s3: asyncio.run(bwp.wait_until_async(s3, "BucketExists", **MISSING)),
+    "condition": lambda _: wait_for(lambda: None, max_wait=99),
+    "one attempt": lambda _: wait_for(lambda: time.sleep(99), max_wait=0),
+    "callable": lambda _: poll(lambda: "pending", NEVER),
+    "waiter, max_wait": lambda s3: s3.get_waiter("bucket_exists").wait(**MISSING, max_wait=99),
+    "condition of a batch": lambda _: bwp.wait_all([ConditionWait(lambda: 0)], max_wait=77),
+    "one attempt of a batch": lambda _: bwp.wait_all(
+        [ConditionWait(lambda: time.sleep(99), max_wait=0)], max_wait=77
+    ),
+}
+
+
+@pytest.mark.parametrize("wait", IN_WORDS.values(), ids=IN_WORDS)
+def test_the_deadline_that_ended_a_wait_is_named(s3, virtual_time, wait):
+    """Of several the one that passed, by what was written, and the time of this wait."""
+    with bwp.deadline(999), bwp.deadline(15), bwp.deadline(timedelta(minutes=3)):
+        virtual_time.advance(5.8)
+        with pytest.raises(bwp.WaiterError) as raised:
+            wait(s3)
+    assert "timed out at the end of deadline(15), 9.2 s into this wait" in str(raised.value)
+
+
+SHORTER = {
+    "attached": lambda s3: s3.wait_until_bucket_exists(**MISSING, max_wait=9),
+    "get_waiter": lambda s3: s3.get_waiter("bucket_exists").wait(**MISSING, max_wait=9),
+    "batch": lambda s3: in_a_batch(s3, 9),
+    "condition": lambda _: wait_for(lambda: None, max_wait=9),
+    "condition of a batch": lambda _: bwp.wait_all([ConditionWait(lambda: 0)], max_wait=9),
+}
+
+
+@pytest.mark.parametrize("wait", SHORTER.values(), ids=SHORTER)
+def test_a_max_wait_in_a_longer_deadline_is_named(s3, virtual_time, wait):
+    with bwp.deadline(15), pytest.raises(bwp.WaiterError) as raised:
+        wait(s3)
+    assert "timed out after 9 s" in str(raised.value)
+    assert "deadline(" not in str(raised.value)
 
 
 def test_deadline_bounds_conditions(virtual_time):

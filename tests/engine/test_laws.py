@@ -2,7 +2,7 @@
 
 import math
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +13,10 @@ from boto_waiters_plus.engine.machine import (
     AttemptsUsedUp,
     Begin,
     CallTimedOut,
+    Explain,
     Facts,
     Failed,
+    HeldBack,
     LastAttempt,
     Machine,
     Pause,
@@ -92,6 +94,9 @@ def answers(draw, count):
         unconnected=draw(st.booleans()),
         answered=draw(st.booleans()),
         throttled=draw(st.booleans()),
+        certain=draw(st.booleans()),
+        moves=draw(st.booleans()),
+        rest_for=draw(st.just(0) | st.floats(0.001, 100)),
         missing=draw(st.booleans()),
         error_names=draw(st.sampled_from([frozenset(), frozenset("X")])),
         inconclusive=draw(st.booleans()) if kind is Raised else False,
@@ -152,6 +157,8 @@ class Step:
     after: State
     stored: str
     """The machine as it is stored after this step."""
+    held_back: HeldBack | None = field(compare=False)
+    """Not part of what is stored."""
 
 
 def wait_run(wait, *, store=False):
@@ -164,7 +171,8 @@ def wait_run(wait, *, store=False):
     while True:
         before = replace(machine.state)
         decision = machine.step(event, world.now, source)
-        steps.append(Step(event, before, decision, replace(machine.state), machine.to_json()))
+        after = replace(machine.state), machine.to_json(), machine.held_back
+        steps.append(Step(event, before, decision, *after))
         if not isinstance(decision, (Poll, Pause)):
             return steps
         assert len(steps) < most, "the machine does not end"
@@ -251,6 +259,32 @@ def test_a_state_has_held_where_success_for_asks_for_it(wait):
                 not policy.success_for
             )
         since = began if is_success else None
+
+
+@given(waits())
+def test_a_success_that_does_not_end_the_wait_is_held_back(wait):
+    policy, before = wait["policy"], None
+    for step in wait_run(wait):
+        held, event, decision = step.held_back, step.event, step.decision
+        is_answer = isinstance(event, (Responded, Raised))
+        if not is_answer or step.after.transient_errors > step.before.transient_errors:
+            assert held == before, "no answer changes it"
+            continue
+        index, before = event.facts.acceptor, held
+        is_known = index is not None and not event.facts.inconclusive
+        verdict = wait["states"][index] if is_known else AcceptorState.RETRY
+        bound = hard_bound(policy)
+        if step.after.elapsed > bound + TOLERANCE:
+            assert held is None, "it is too late for this answer"
+        elif verdict is AcceptorState.SUCCESS and step.after.elapsed < bound:
+            assert (held is None) is isinstance(decision, Succeeded)
+        if held is not None:
+            assert verdict is not AcceptorState.RETRY
+            assert not isinstance(decision, (Succeeded, Failed, Explain))
+            assert held.seconds > 0 or held.times > 1
+            if held.may_be_old:
+                assert 0 < held.seconds <= policy.settle_for
+                assert (event.facts.certain, step.after.moved) == (False, False)
 
 
 @given(waits())

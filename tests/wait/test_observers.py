@@ -71,6 +71,18 @@ def test_observer_gets_start_attempts_and_end(told, virtual_time):
         told[0].attempt = 5
 
 
+def test_an_attempt_says_why_its_state_does_not_count(told, virtual_time, caplog):
+    caplog.set_level("INFO", logger="boto_waiters_plus")
+    options = {"settle_for": 60, "success_count": 2, "max_wait": 60}
+    poll(scripted("up", LOST, "starting", "up", "up"), WAITER, **options)
+    messages = [event.message for event in told if event.kind == "attempt" and event.state]
+    old, rest, *others = messages[0], messages[2], messages[1], messages[3]
+    assert old == "up may be from before a change: it counts after 60 s"
+    assert rest == "up counts once it was seen 2 times in a row"
+    assert others == [None, None]
+    assert all(any(text in line for line in caplog.messages) for text in (old, rest))
+
+
 def test_wait_id_tells_waits_apart(told, virtual_time):
     for _ in range(2):
         poll(scripted("starting", "up"), WAITER, max_wait=60)

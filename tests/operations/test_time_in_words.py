@@ -1,0 +1,220 @@
+"""What a time-out says of the time that a call and its wait were given."""
+
+import asyncio
+import contextlib
+import warnings
+
+import pytest
+from stored_waits import IN_MEMORY, RunningClock, work
+from test_begin import StaleService, named
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
+from boto_waiters_plus.idempotency import call_once, call_once_async
+
+JOB = {**named("glue: a job run"), "polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
+REBOOT = named("rds: a reboot that is seen")
+"""No success is certain: `available` counts once it has held for 120 s, or 15 s after others."""
+
+
+def begun(service, **options):
+    method = getattr(service.client, service.row["method"])
+    return bwp.begin(method, **options, **service.row["parameters"]).exception(60)
+
+
+def begun_in_task(service, **options):
+    method = getattr(service.client, service.row["method"])
+
+    async def run():
+        operation = await bwp.begin_async(method, **options, **service.row["parameters"])
+        return await asyncio.to_thread(operation.exception, 60)
+
+    return asyncio.run(run())
+
+
+def begun_in_store(service, **options):
+    with contextlib.closing(operations.Store(":memory:", clock=RunningClock())) as store:
+        method = getattr(service.client, service.row["method"])
+        made = bwp.begin(method, in_store=store, **options, **service.row["parameters"])
+        work(store, service.client)
+        return made.exception(10)
+
+
+def begun_in_store_by_task(service, **options):
+    async def run(store):
+        method = getattr(service.client, service.row["method"])
+        parameters = service.row["parameters"]
+        return await bwp.begin_async(method, in_store=store, **options, **parameters)
+
+    with contextlib.closing(operations.Store(":memory:", clock=RunningClock())) as store:
+        made = asyncio.run(run(store))
+        work(store, service.client)
+        return made.exception(10)
+
+
+def called(service, **options):
+    method = getattr(service.client, service.row["method"])
+    own = {"then_wait": True, "allow_repeat": True, **service.row["parameters"]}
+    try:
+        call_once(method, **options, **own)
+    except bwp.WaiterError as error:
+        return error
+
+
+def called_in_task(service, **options):
+    method = getattr(service.client, service.row["method"])
+    own = {"then_wait": True, "allow_repeat": True, **service.row["parameters"]}
+    try:
+        asyncio.run(call_once_async(method, **options, **own))
+    except bwp.WaiterError as error:
+        return error
+
+
+WAYS = [begun, begun_in_task, begun_in_store, begun_in_store_by_task, called, called_in_task]
+each_way = pytest.mark.parametrize("way", WAYS)
+
+
+@pytest.fixture
+def service(virtual_time):
+    """`service(row, **members)`: a client whose call takes 3 s, unless members say more."""
+    return lambda row, **members: StaleService({**row, "takes": 3, **members}, virtual_time)
+
+
+@each_way
+def test_the_time_is_that_which_was_given(service, way):
+    error = way(service(JOB), max_wait=15)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert "timed out after 15 s for " in str(error)
+    assert error.max_wait == 15
+
+
+@each_way
+def test_a_deadline_is_named_with_the_time_left(service, virtual_time, way):
+    with bwp.deadline(20):
+        virtual_time.advance(2.8)
+        error = way(service(JOB), max_wait=600)
+    assert isinstance(error, bwp.WaiterTimeoutError)
+    assert "timed out at the end of deadline(20), 14.2 s into this wait" in str(error)
+
+
+@each_way
+def test_a_call_that_takes_all_the_time_names_the_deadline(service, way):
+    with bwp.deadline(2), pytest.raises(bwp.WaiterTimeoutError, match=r"deadline\(2\)"):
+        raise way(service(JOB), max_wait=600)
+
+
+@pytest.fixture
+def store(open_store, running_clock):
+    return open_store(clock=running_clock)
+
+
+@IN_MEMORY
+def test_a_resumed_wait_has_the_time_given_then(store, service):
+    made = service(JOB)
+    method = getattr(made.client, JOB["method"])
+    operation = bwp.begin(method, in_store=store, max_wait=15, **JOB["parameters"])
+    work(store, made.client)
+    resumed = store.resume(operation.path, max_wait=40)
+    work(store, made.client)
+    error = resumed.exception(10)
+    assert "timed out after 40 s for " in str(error)
+    assert error.max_wait == 40
+
+
+@IN_MEMORY
+def test_the_same_request_may_have_another_deadline(store, service):
+    made = service(JOB)
+    method, options = getattr(made.client, JOB["method"]), {"max_wait": 60, "request_id": "r"}
+    first = bwp.begin(method, in_store=store, **options, **JOB["parameters"])
+    with bwp.deadline(30):
+        second = bwp.begin(method, in_store=store, **options, **JOB["parameters"])
+    assert first.path == second.path
+    assert made.operations.count("StartJobRun") == 1
+
+
+# --- a state that does not count yet -------------------------------------------------------------
+
+
+@each_way
+def test_a_state_from_before_the_call_is_told(service, way):
+    error = way(service(REBOOT, polls=REBOOT["polls"][:1]), max_wait=60)
+    assert "may be from before the call: it counts after 120 s" in str(error)
+
+
+@each_way
+def test_a_state_at_rest_is_told(service, way):
+    before, during, _ = [answer for _, answer in REBOOT["polls"]]
+    polls = [[0, before], [4, during], [55, before]]
+    error = way(service(REBOOT, polls=polls), max_wait=66)
+    assert "counts once it has held for 15 s" in str(error)
+
+
+@each_way
+def test_options_that_hold_a_success_back_are_told(service, way):
+    if way in (called, called_in_task):
+        return  # They take no options.
+    succeeded = [[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]]
+    error = way(service(JOB, polls=succeeded), max_wait=40, success_count=90, success_for=12)
+    assert "counts once it was seen 90 times in a row and has held for 12 s" in str(error)
+
+
+# --- and a max_wait in which it cannot -----------------------------------------------------------
+
+
+def warned(way, made, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        way(made, **options)
+        again = {**made.row, "takes": 0}
+        way(StaleService(again, made._clock), **options)
+    return [each for each in caught if "may be from before the call" in str(each.message)]
+
+
+@each_way
+def test_a_max_wait_that_is_too_short_warns_once(service, way):
+    [warning] = warned(way, service(REBOOT, polls=REBOOT["polls"][:1]), max_wait=100)
+    assert warning.category is UserWarning
+    assert warning.filename == __file__
+    for words in ("reboot_db_instance", "120 s", "15 s after another state"):
+        assert words in str(warning.message)
+
+
+@each_way
+def test_the_time_of_the_call_is_not_left(service, way):
+    stale = REBOOT["polls"][:1]
+    assert len(warned(way, service(REBOOT, polls=stale, takes=40), max_wait=150)) == 1
+    assert not warned(way, service(REBOOT, polls=stale), max_wait=150)
+
+
+def test_a_deadline_warns_as_a_max_wait_does(service):
+    with bwp.deadline(50):
+        assert len(warned(begun, service(REBOOT), max_wait=900)) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["glue: a job run", "ecs: a stale service", "cloudformation: a deleted stack", "rds: three"],
+)
+def test_a_success_that_is_certain_needs_no_warning(service, name):
+    row = named(name)
+    assert not warned(begun, service(row, polls=row["polls"][-1:], takes=0), max_wait=5)
+
+
+def test_a_waiter_of_the_callers_may_settle(service):
+    pair = ("TableExists", lambda _: {"TableName": "t"})
+    row = {**named("dynamodb: throughput"), "polls": [[0, {"Table": {"TableStatus": "ACTIVE"}}]]}
+    options = {"then_wait": pair, "settle_for": 60, "max_wait": 30}
+    [warning] = warned(begun, service(row), **options)
+    assert "0 s after another state" in str(warning.message)
+
+
+@IN_MEMORY
+def test_a_wait_that_no_worker_drives_says_what_was_given(store, service):
+    made = service(JOB)
+    method = getattr(made.client, JOB["method"])
+    operation = bwp.begin(method, in_store=store, max_wait=15, **JOB["parameters"])
+    store.clock.now += 100
+    assert work(store, made.client) == 1
+    error = operation.exception(10)
+    assert "timed out after 15 s for " in str(error)
+    assert error.max_wait == 15
