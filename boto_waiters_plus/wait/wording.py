@@ -248,7 +248,7 @@ def _matched_in_words(run: RunFacts, index: int) -> str:
     said, tells_state = words[index] if words else (text.partition(" when ")[2] or text, True)
     seen = None if attempt is None or (tells_state and not attempt.reported) else attempt.seen
     if said:
-        return f"{said}: {seen}" if seen and seen not in said else said
+        return f"{said}: {seen}" if seen and repr(seen) not in said else said
     return f"last state seen: {seen}" if seen else f"acceptor {index} has seen a failure"
 
 
