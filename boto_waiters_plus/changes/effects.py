@@ -43,7 +43,7 @@ from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..outcome import ExceptionOutcome
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import wait_on, wait_on_async
+from ..service.client_waits import PreparedWait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
@@ -375,10 +375,16 @@ class AnsweredCall:
         options = effect.options_over(own, given)
         observers = own.observers if is_observed else ()
         settings = Settings(defaults=options, observers=observers)
-        wait = (effect.client, effect.bound_waiter, settings)
-        rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
-        rest["keywords"] = self.parameters(time_left, options)
-        return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
+        prepared = partial(
+            PreparedWait,
+            effect.client,
+            effect.bound_waiter,
+            settings,
+            max_wait=time_left,
+            keywords=self.parameters(time_left, options),
+            call=self.seen,
+        )
+        return lambda: prepared().run(), lambda: prepared().run_async()
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.
