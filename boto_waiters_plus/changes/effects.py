@@ -50,6 +50,7 @@ from ..service.json_parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
+from ..service.shapes import required_of
 from ..service.sharing import Coalescing
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
@@ -146,10 +147,6 @@ class EffectWaiter(PollingWaiter):
             acceptors=(*acceptors, *description.acceptors[count:]),
             words=(*said_of_own, *description.words[count:]),
         )
-
-    @property
-    def of_change(self) -> EffectWaiter:
-        return self
 
     def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
         each = self._trait.each
@@ -438,8 +435,7 @@ def _missing(
     operation: OperationModel, found: Mapping[str, Any], needed: Collection[str] = ()
 ) -> list[str]:
     # What else the call was not given is left to its default, such as the cluster of ECS.
-    shape = operation.input_shape
-    needed = {*needed, *(() if shape is None else shape.required_members)}
+    needed = {*needed, *required_of(operation.input_shape)}
     return [
         name
         for name, value in found.items()

@@ -14,6 +14,7 @@ from botocore.model import OperationModel
 from ..definitions.changes import shipped_description, shipped_effects, shipped_existence
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
+from ..service.shapes import members_of
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from .effects import evaluated_paths, is_empty
@@ -60,8 +61,7 @@ class Check:
         return description if self.response is None else jmespath.search(self.response, resource)
 
     def __str__(self) -> str:
-        shape = self.operation.input_shape
-        members = {} if shape is None else shape.members
+        members = members_of(self.operation.input_shape)
         texts = [
             f"{name}={'...' if members[name].metadata.get('sensitive') else repr(shown(value))}"
             for name, value in self.parameters.items()

@@ -36,6 +36,7 @@ from ..service.shapes import (
     lists_names,
     members_of,
     page_tokens,
+    required_of,
 )
 from .events import Finding, Severity
 from .expressions import Node
@@ -161,10 +162,10 @@ def name_lists(operation: OperationShapes) -> list[str]:
 
 def _refuses_unknown(operation: OperationShapes, names: list[str]) -> bool:
     """Whether an operation answers with an error to the name of what does not exist."""
-    required = operation.input.required_members if operation.input else ()
     # An error for what is not found may be about the parent that a request has to name.
     is_refused = any(says_absent(each.name) for each in operation.errors)
-    return operation.shape.startswith(EC2) or (is_refused and set(required) <= set(names))
+    is_own = {*required_of(operation.input)} <= {*names}
+    return operation.shape.startswith(EC2) or (is_refused and is_own)
 
 
 def _listed_pages(operation: OperationShapes) -> list[str]:

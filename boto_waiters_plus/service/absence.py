@@ -198,7 +198,7 @@ def names_parent(message: str, operation: OperationModel) -> bool:
 
 
 def _identifiers(operation: OperationModel) -> list[str]:
-    required = getattr(operation.input_shape, "required_members", ())
+    required = shapes.required_of(operation.input_shape)
     return [
         name
         for name, shape in shapes.members_of(operation.input_shape).items()

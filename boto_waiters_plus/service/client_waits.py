@@ -29,6 +29,7 @@ from ..wait.wording import RefusedPart
 from .bound_waiter import UNTIL_GONE, BoundWaiter
 from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
+from .shapes import members_of
 from .sharing import on_one_page
 
 if TYPE_CHECKING:
@@ -233,7 +234,6 @@ def split_keywords(
         TypeError: a keyword that is neither.
     """
     if not OTHER_NAMES.keys().isdisjoint(keywords):
-        shape = waiter.operation.input_shape
-        members = () if shape is None else shape.members
-        refuse_other_names(waiter.method_name, keywords.keys() - members)
+        members = members_of(waiter.operation.input_shape)
+        refuse_other_names(waiter.method_name, keywords.keys() - members.keys())
     return split_options(keywords)

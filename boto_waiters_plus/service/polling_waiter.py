@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.model import OperationModel
 
@@ -26,20 +26,6 @@ from .reports import StateReports, WordsWithPaths, shipped_reports
 from .screens import Screen, screen_by
 from .shapes import state_path
 from .sharing import Coalescing, coalescing_of
-
-
-class OfChange(Protocol):
-    """How the responses of a poll are judged for a change that is waited for."""
-
-    def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
-        """The items of a call that are judged one by one; None: a response is judged whole."""
-
-    def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
-        """Return how a response differs from what a call asked for, in words."""
-
-    def settling(self, index: int | None) -> Mapping[str, Any]:
-        """Return the members of `Facts` that `settle_for` goes by."""
-        ...
 
 
 class PollingWaiter:
@@ -69,10 +55,17 @@ class PollingWaiter:
     certain: Collection[int] = ()
     """The indexes of the acceptors that tell of a change, whatever the state was before it."""
 
-    @property
-    def of_change(self) -> OfChange | None:
-        """What the acceptors see of a change that is waited for; None: of none."""
+    def items_of(self, _: Mapping[str, Any]) -> Sequence[Any] | None:
+        """Return the items of a call that are judged one by one; None: a response is whole."""
         return None
+
+    def unmet(self, _: Any, __: Mapping[str, Any]) -> str | None:
+        """Return how a response differs from what a call asked for, in words."""
+        return None
+
+    def settling(self, _: int | None) -> Mapping[str, Any]:
+        """Return the members of `Facts` that `settle_for` goes by."""
+        return {}
 
     @computed_once
     def description(self) -> WaitDescription:
@@ -164,7 +157,7 @@ class PollingWaiter:
                     acceptor=index,
                     certain=index in self.certain,
                     missing=index in self.of_missing,
-                    **({} if self.of_change is None else self.of_change.settling(index)),
+                    **self.settling(index),
                 ),
                 partial(self.reason, index),
             )

@@ -13,6 +13,7 @@ from botocore.model import OperationModel, Shape
 from ..definitions.changes import shipped_token_lifetime, shipped_token_path
 from ..definitions.smithy import aws_namespace
 from .parameters import copied
+from .shapes import members_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,14 @@ def token_member(operation: OperationModel) -> TokenMember | None:
 
     It is the one that the model marks, or one that `data/idempotency.json` lists.
     """
-    shape = operation.input_shape
-    if shape is None:
-        return None
+    shape: Shape | None = operation.input_shape
     marked = operation.idempotent_members
     shape_id = shape_id_of(operation)
     path = (marked[0],) if marked else shipped_token_path(shape_id)
     if path is None:
         return None
     for member in path:
-        shape = getattr(shape, "members", {}).get(member)
+        shape = members_of(shape).get(member)
     # An older botocore may lack a member that is listed.
     return None if shape is None else TokenMember(path, shape, shipped_token_lifetime(shape_id))
 
