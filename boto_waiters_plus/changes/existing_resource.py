@@ -11,7 +11,8 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..definitions.changes import shipped_description, shipped_effects, shipped_existence
+from ..definitions.changes import DESCRIBED_BY, shipped_effects, shipped_existence
+from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
 from ..service.shapes import members_of
@@ -134,7 +135,7 @@ class ExistingResource:
         """Return the call that describes the resource; None if none is known."""
         operation = self.target.operation
         model = operation.service_model
-        trait = shipped_description(shape_id_of(operation))
+        trait = shipped_traits(DESCRIBED_BY).get(shape_id_of(operation))
         # An older botocore may lack the operation.
         if trait is not None and trait["operation"] in model.operation_names:
             response = self.error.last_response

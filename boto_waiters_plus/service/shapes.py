@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
@@ -69,6 +69,13 @@ def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
         case MapShape():
             return shape.value
     return None
+
+
+def value_at(document: Any, path: str) -> Any:
+    """Return what the members of a path, joined by dots, lead to; None if there is nothing."""
+    for name in path.split("."):
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document
 
 
 def is_plain(path: str) -> bool:
