@@ -35,6 +35,12 @@ def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
     ]
 
 
+def shipped_waiters_of(operation: OperationModel) -> list[WaiterDefinition]:
+    """Return the shipped waiters that poll an operation."""
+    shipped = shipped_definitions(operation.service_model.service_id.hyphenize())
+    return [each for each in shipped if each.operation == operation.name]
+
+
 def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
     """Yield the acceptor of the states that say that something failed, for `FAILS_BY_WORDS`."""
     # Its expressions take 4 ms to compile.
@@ -98,13 +104,9 @@ def is_known_waiter(name: str, comparisons: Iterable[Compared], operation: Opera
 
     What a user's own definition mentions is the user's decision.
     """
-    service = operation.service_model
-    own = botocores_own(service, name, operation.name)
-    shipped = [e for e in shipped_definitions(service.service_id.hyphenize()) if e.name == name]
-    return any(
-        each.operation == operation.name and {*comparisons_of(each)} <= {*comparisons}
-        for each in filter(None, (own, *shipped))
-    )
+    own = botocores_own(operation.service_model, name, operation.name)
+    shipped = [each for each in shipped_waiters_of(operation) if each.name == name]
+    return any({*comparisons_of(each)} <= {*comparisons} for each in filter(None, (own, *shipped)))
 
 
 def new_states(

@@ -25,9 +25,6 @@ from .data_model import DataModel
 from .errors import says_not_found
 from .shapes import is_sensitive, shape_at
 
-REASON = "boto.waiters#reason"
-"""In `data/reasons.json`: the parts of a reason, on the structure that has them."""
-
 EXPECTED = "{expected}"
 """A placeholder in an expression for the value that the acceptor compares with."""
 
@@ -143,7 +140,7 @@ def expressions_of(operation: OperationModel, state_path: str) -> tuple[str, ...
     output = operation.output_shape
     namespace = aws_namespace(str(operation.service_model.service_id))
     for outer, state, owner in _owners(output, state_path):
-        parts = shipped_traits(REASON).get(f"{namespace}#{owner.name}")
+        parts = shipped_traits("boto.waiters#reason").get(f"{namespace}#{owner.name}")
         if parts is not None:
             return tuple(_expression(outer, state, f"[{part}]") for part in parts)
     found = reason_beside(output, state_path) or reason_beside(output, state_path, hidden=True)

@@ -13,7 +13,6 @@ from boto_waiters_plus.engine.acceptors import AcceptorState, OutputMatcher
 from boto_waiters_plus.service.places import default_loader
 from boto_waiters_plus.service.reasons import (
     EXPECTED,
-    REASON,
     expressions_of,
     reason_beside,
 )
@@ -65,7 +64,9 @@ def test_every_expression_gives_the_failed_resources_reason(service_model, full_
 def test_every_listed_part_of_a_reason_gives_a_text(service_model, full_sample):
     """Of a response in which every text is FAILED, and every number 1."""
     unused = {
-        (shape_id, part) for shape_id, parts in shipped_traits(REASON).items() for part in parts
+        (shape_id, part)
+        for shape_id, parts in shipped_traits("boto.waiters#reason").items()
+        for part in parts
     }
     for service in default_loader().list_available_services("service-2"):
         model = service_model(service)
