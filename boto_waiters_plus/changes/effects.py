@@ -512,21 +512,17 @@ def chosen_effect(
         TypeError: not such a choice.
         ValueError: no such effect, none is known, or there is nothing to wait for.
     """
-    effect = _chosen(client, operation, then_wait)
+    effect = effect_named(client, operation, then_wait)
     effect.caller = caller()
     effect.check(parameters)
     return effect
 
 
-def effect_named(client: Any, operation: OperationModel, name: str) -> EffectOfCall:
-    """Return an effect of an operation; raise ValueError if there is none of this name."""
-    return _chosen(client, operation, name)
-
-
 _EXAMPLE: Final = "then_wait=(waiter, lambda response: {...})"
 
 
-def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
+def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
+    """Return the effect of an operation that `then_wait` names; see `chosen_effect`."""
     if isinstance(then_wait, tuple):
         match then_wait:
             case str() | WaiterDefinition() as waiter, function if callable(function):

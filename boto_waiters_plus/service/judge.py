@@ -142,11 +142,8 @@ class DefinitionJudge:
 
     def _judge_of_shares(self) -> AcceptorOf:
         """Return what judges the response for one identifier; all have the steps of one."""
-        matching, model, evaluation = (
-            self._waiter.matching,
-            self._waiter.data_model,
-            SpecEvaluation(),
-        )
+        matching, model = self._waiter.matching, self._waiter.data_model
+        evaluation = SpecEvaluation()
         return lambda share, parameters: (
             matching.match_response(
                 model.output(share), model.input(parameters), evaluation=evaluation

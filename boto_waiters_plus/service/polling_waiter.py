@@ -86,7 +86,16 @@ class PollingWaiter:
     @computed_once
     def stock_description(self) -> WaitDescription:
         """The description for waiter objects, in botocore's words where it has any."""
-        return in_botocores_words(self.description, self.definition)
+        # Only the waiter objects of `get_waiter` have brought it.
+        from botocore.waiter import AcceptorConfig  # noqa: PLC0415
+
+        acceptors = []
+        for index, acceptor in enumerate(self.definition.acceptors):
+            config = acceptor_to_waiters2(acceptor)
+            matched = acceptor.matcher.describe()
+            text = matched if config is None else AcceptorConfig(config).explanation
+            acceptors.append(MatchedAcceptor(index, text))
+        return replace(self.description, goal="", acceptors=tuple(acceptors))
 
     @computed_once
     def resource_label(self) -> ResourceLabel:
@@ -167,18 +176,3 @@ class PollingWaiter:
     def reason(self, matched: int | None, response: Any) -> FoundReason:
         """Return the service's reason for the state of a response; see `find_reason`."""
         return find_reason(self.operation, response, self._compared, matched)
-
-
-def in_botocores_words(
-    description: WaitDescription, definition: WaiterDefinition
-) -> WaitDescription:
-    """Return what is waited for, in botocore's words where it has any."""
-    # Only the waiter objects of `get_waiter` have brought it.
-    from botocore.waiter import AcceptorConfig  # noqa: PLC0415
-
-    acceptors = []
-    for index, acceptor in enumerate(definition.acceptors):
-        config = acceptor_to_waiters2(acceptor)
-        text = acceptor.matcher.describe() if config is None else AcceptorConfig(config).explanation
-        acceptors.append(MatchedAcceptor(index, text))
-    return replace(description, goal="", acceptors=tuple(acceptors))
