@@ -76,15 +76,16 @@ def letters(name: str) -> str:
 
 def botocore_is_older() -> bool:
     """Return whether the installed botocore may lack what a shipped definition needs."""
-    return _numbers(botocore.__version__) < _numbers(WRITTEN_FOR)
+    return numbers_of(botocore.__version__) < numbers_of(WRITTEN_FOR)
 
 
 def botocore_is_newer() -> bool:
     """Return whether the installed botocore may have what no shipped definition knows."""
-    return _numbers(botocore.__version__) > _numbers(WRITTEN_FOR)
+    return numbers_of(botocore.__version__) > numbers_of(WRITTEN_FOR)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers_of(version: str) -> tuple[int, ...]:
+    """Return the three numbers of a version, which are compared one by one."""
     # What comes behind, of a distributor for example, changes no model.
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
