@@ -372,15 +372,9 @@ class AnsweredCall:
         options = effect.options_over(own, given)
         observers = own.observers if is_observed else ()
         settings = Settings(defaults=options, observers=observers)
-        prepared = partial(
-            PreparedWait,
-            effect.client,
-            effect.bound_waiter,
-            settings,
-            max_wait=time_left,
-            keywords=self.parameters(time_left, options),
-            call=self.seen,
-        )
+        rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
+        rest["keywords"] = self.parameters(time_left, options)
+        prepared = partial(PreparedWait, effect.client, effect.bound_waiter, settings, **rest)
         return lambda: prepared().run(), lambda: prepared().run_async()
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:

@@ -169,12 +169,11 @@ class PreparedWait:
         policy = policy_for(waiter.definition, options, bound, given)
         waiter.warn()
         client, observers = client_behind(client), settings.observers
+        description = waiter.polling.description
         if options.delay_history:
-            policy, observers = with_history(
-                options, policy, observers, waiter.polling.description, client
-            )
+            policy, observers = with_history(options, policy, observers, description, client)
         self._run = WaitRun(
-            waiter.polling.description,
+            description,
             policy,
             DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
             label=request.label_under(options),
@@ -192,17 +191,17 @@ class PreparedWait:
         Raises:
             WaiterError: it did not succeed.
         """
-        request, options = self._request, self._options
+        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
         polling = call_for(
             self._client,
             request,
             awaited=False,
             is_reply=request.is_reply,
-            cancel=options.cancel_event,
-            in_thread=bool(options.call_in_thread),
+            cancel=cancel,
+            in_thread=bool(self._options.call_in_thread),
         )
         with marked_as_waiter():
-            return drive(self._run, polling, cancel=options.cancel_event, wake=options.wake_signal)
+            return drive(self._run, polling, cancel=cancel, wake=wake)
 
     async def run_async(self) -> WaiterOutcome[Any]:
         """`run` as part of a task: aiobotocore clients are awaited, others called in threads."""
