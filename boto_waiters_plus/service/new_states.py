@@ -26,12 +26,14 @@ _STEM = 4
 """The letters that a word and another form of it have in common: DELETE and DELETED."""
 
 
-def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
-    """Return what the acceptors of a definition compare."""
+def comparisons_of(
+    definition: WaiterDefinition, kind: Any = InputOutputMatcher | OutputMatcher
+) -> list[Compared]:
+    """Return what the acceptors of a definition compare, those with a matcher of this kind."""
     return [
         Compared(each.matcher.matcher.path, each.matcher.matcher.expected, each.state)
         for each in definition.acceptors
-        if isinstance(each.matcher, InputOutputMatcher | OutputMatcher)
+        if isinstance(each.matcher, kind)
     ]
 
 
@@ -47,8 +49,7 @@ def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
     from ..definitions.state_words import says_it_failed  # noqa: PLC0415
 
     success = AcceptorState.SUCCESS
-    matchers = [each.matcher for each in definition.acceptors if each.state is success]
-    goals = [each.matcher for each in matchers if isinstance(each, OutputMatcher)]
+    goals = [e for e in comparisons_of(definition, OutputMatcher) if e.leads_to is success]
     # A boolean tells that all of a list are in one of several states.
     wanted = frozenset(each.expected for each in goals if each.expected != "true")
     says_failure = lru_cache(maxsize=64)(partial(says_it_failed, wanted=wanted))

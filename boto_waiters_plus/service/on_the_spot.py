@@ -16,7 +16,7 @@ from ..common.wrong_arguments import Keyword, PythonOnly, WrongTypeError, WrongV
 from ..definitions.shipped import pollable_list
 from ..definitions.state_words import documented_states, gone_states, sort_states
 from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
-from ..engine.acceptors import Acceptor, ErrorTypeMatcher
+from ..engine.acceptors import Acceptor, ErrorTypeMatcher, OutputMatcher
 from ..engine.model import FAILS_BY_WORDS, WaiterDefinition
 from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
@@ -270,7 +270,8 @@ def _warn_of_unlisted(
 
 def _compared(operation: OperationModel, path: str) -> list[str]:
     """Return the states at a path that the shipped waiters of an operation know."""
-    found = [each for waiter in shipped_waiters_of(operation) for each in comparisons_of(waiter)]
+    waiters = shipped_waiters_of(operation)
+    found = [each for waiter in waiters for each in comparisons_of(waiter, OutputMatcher)]
     compared = [each.expected for each in found if _members(each.path) == _members(path)]
     # `length(VpcEndpoints[?State != 'available'])`
     inside = re.compile(rf"\b{re.escape(path.rpartition('.')[2])} *[!=]= *'([^']*)'")
