@@ -123,14 +123,12 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     @property
     def service_name(self) -> str:
         """The botocore name of the service."""
-        name: str = self._service.service_name
-        return name
+        return str(self._service.service_name)
 
     @property
     def operation_names(self) -> list[str]:
         """The names of the operations of the service."""
-        names: list[str] = self._service.operation_names
-        return names
+        return list(self._service.operation_names)
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
