@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from boto_waiters_plus.definitions.changes import (
     REFUSED_ITEMS,
     EffectTrait,
 )
-from boto_waiters_plus.definitions.shipped import read_shipped, shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_json
 from boto_waiters_plus.engine.acceptors import Acceptor, InputOutputMatcher, OutputMatcher
 
 
@@ -51,7 +50,7 @@ class Found:
 @functools.cache
 def shipped_document() -> Mapping[str, Any]:
     """Return the content of `data/effects.json`."""
-    document: Mapping[str, Any] = json.loads(read_shipped(EFFECTS_FILE) or "{}")
+    document: Mapping[str, Any] = shipped_json(EFFECTS_FILE)
     return document
 
 

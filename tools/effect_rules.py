@@ -15,7 +15,6 @@ data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -28,7 +27,7 @@ import rules_reports
 from effect_of import EffectOf, Found, effects
 
 from boto_waiters_plus.check.events import Suppression, of_metadata
-from boto_waiters_plus.definitions.shipped import read_shipped
+from boto_waiters_plus.definitions.shipped import shipped_json
 
 Rule = Callable[[EffectOf], Iterable[Found]]
 
@@ -52,7 +51,7 @@ def found(shapes: Mapping[str, Any] | None = None) -> Iterator[tuple[EffectOf, F
 
 def suppressions() -> list[Suppression]:
     """Return what `data/traits.json` suppresses."""
-    traits = json.loads(read_shipped("traits.json") or "{}")
+    traits = shipped_json("traits.json")
     return list(of_metadata(traits["metadata"]))
 
 

@@ -6,7 +6,6 @@ python tools/effects_page.py PAGE
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -16,7 +15,7 @@ from rules_again import weak_deletions
 
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import EFFECTS_FILE, EffectTrait, shipped_effects
-from boto_waiters_plus.definitions.shipped import read_shipped
+from boto_waiters_plus.definitions.shipped import shipped_json
 
 DOCUMENTATION = "smithy.api#documentation"
 
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="List the mutations with an effect.")
     parser.add_argument("page", type=Path, help="the file to write")
     page: Path = parser.parse_args(arguments).page
-    traits = json.loads(read_shipped("traits.json") or "{}")["shapes"]
+    traits = shipped_json("traits.json")["shapes"]
     settle_for = traits["boto.waiters#Effect"]["members"]["settleFor"]["traits"][DOCUMENTATION]
     introduction = INTRODUCTION.format(settle_for=settle_for)
     text = f"{introduction}{_lines(_rows())}{WEAK_DELETIONS}{_lines(_weak_rows())}"
@@ -60,7 +59,7 @@ def _lines(rows: Iterator[str]) -> str:
 
 
 def _rows() -> Iterator[str]:
-    for shape_id in json.loads(read_shipped(EFFECTS_FILE) or "{}")["shapes"]:
+    for shape_id in shipped_json(EFFECTS_FILE)["shapes"]:
         namespace, _, name = shape_id.partition("#")
         service = service_by_namespace(namespace)
         if service is None or name not in service.operation_names:

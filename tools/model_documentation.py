@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import html
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +15,7 @@ from boto_waiters_plus.definitions.changes import (
     TOKEN,
     TOKEN_LIFETIME,
 )
-from boto_waiters_plus.definitions.shipped import read_shipped
+from boto_waiters_plus.definitions.shipped import shipped_json
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.service.causes import EXPLAINS
 from boto_waiters_plus.service.tokens import token_member
@@ -85,7 +84,7 @@ def _quoting() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Return the traits that quote the documentation, by namespace and shape."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for file in (IDEMPOTENCY_FILE, "explains.json"):
-        shapes = json.loads(read_shipped(file) or '{"shapes": {}}')["shapes"]
+        shapes = shipped_json(file)["shapes"]
         for shape_id, shape in shapes.items():
             of_service = found.setdefault(shape_id.partition("#")[0], {})
             rows = {name: row for name, row in shape["traits"].items() if "evidence" in row}

@@ -11,6 +11,7 @@ from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
+from ..service.shapes import members_of
 from .prepared_call import (
     PROPAGATION_WAIT,
     RECORDED,
@@ -105,9 +106,8 @@ async def call_once_async(
 
 
 def _prepared(method: Any, options: CallOptions, parameters: Mapping[str, Any]) -> PreparedCall:
-    shape = called_operation("call_once", method).input_shape
-    others = parameters.keys() - (() if shape is None else shape.members)
-    refuse_options_of_waits("call_once", others, "begin")
+    members = members_of(called_operation("call_once", method).input_shape)
+    refuse_options_of_waits("call_once", parameters.keys() - members.keys(), "begin")
     return PreparedCall(method, options, parameters)
 
 

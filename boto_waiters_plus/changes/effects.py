@@ -43,13 +43,14 @@ from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..outcome import ExceptionOutcome
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import wait_on, wait_on_async
+from ..service.client_waits import PreparedWait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
+from ..service.shapes import required_of
 from ..service.sharing import Coalescing
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
@@ -146,10 +147,6 @@ class EffectWaiter(PollingWaiter):
             acceptors=(*acceptors, *description.acceptors[count:]),
             words=(*said_of_own, *description.words[count:]),
         )
-
-    @property
-    def of_change(self) -> EffectWaiter:
-        return self
 
     def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
         each = self._trait.each
@@ -375,10 +372,10 @@ class AnsweredCall:
         options = effect.options_over(own, given)
         observers = own.observers if is_observed else ()
         settings = Settings(defaults=options, observers=observers)
-        wait = (effect.client, effect.bound_waiter, settings)
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
         rest["keywords"] = self.parameters(time_left, options)
-        return partial(wait_on, *wait, **rest), partial(wait_on_async, *wait, **rest)
+        prepared = partial(PreparedWait, effect.client, effect.bound_waiter, settings, **rest)
+        return lambda: prepared().run(), lambda: prepared().run_async()
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.
@@ -432,8 +429,7 @@ def _missing(
     operation: OperationModel, found: Mapping[str, Any], needed: Collection[str] = ()
 ) -> list[str]:
     # What else the call was not given is left to its default, such as the cluster of ECS.
-    shape = operation.input_shape
-    needed = {*needed, *(() if shape is None else shape.required_members)}
+    needed = {*needed, *required_of(operation.input_shape)}
     return [
         name
         for name, value in found.items()
@@ -510,21 +506,17 @@ def chosen_effect(
         TypeError: not such a choice.
         ValueError: no such effect, none is known, or there is nothing to wait for.
     """
-    effect = _chosen(client, operation, then_wait)
+    effect = effect_named(client, operation, then_wait)
     effect.caller = caller()
     effect.check(parameters)
     return effect
 
 
-def effect_named(client: Any, operation: OperationModel, name: str) -> EffectOfCall:
-    """Return an effect of an operation; raise ValueError if there is none of this name."""
-    return _chosen(client, operation, name)
-
-
 _EXAMPLE: Final = "then_wait=(waiter, lambda response: {...})"
 
 
-def _chosen(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
+def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
+    """Return the effect of an operation that `then_wait` names; see `chosen_effect`."""
     if isinstance(then_wait, tuple):
         match then_wait:
             case str() | WaiterDefinition() as waiter, function if callable(function):

@@ -11,9 +11,11 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..definitions.changes import shipped_description, shipped_effects, shipped_existence
+from ..definitions.changes import DESCRIBED_BY, shipped_effects, shipped_existence
+from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
+from ..service.shapes import members_of
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from .effects import evaluated_paths, is_empty
@@ -60,8 +62,7 @@ class Check:
         return description if self.response is None else jmespath.search(self.response, resource)
 
     def __str__(self) -> str:
-        shape = self.operation.input_shape
-        members = {} if shape is None else shape.members
+        members = members_of(self.operation.input_shape)
         texts = [
             f"{name}={'...' if members[name].metadata.get('sensitive') else repr(shown(value))}"
             for name, value in self.parameters.items()
@@ -134,7 +135,7 @@ class ExistingResource:
         """Return the call that describes the resource; None if none is known."""
         operation = self.target.operation
         model = operation.service_model
-        trait = shipped_description(shape_id_of(operation))
+        trait = shipped_traits(DESCRIBED_BY).get(shape_id_of(operation))
         # An older botocore may lack the operation.
         if trait is not None and trait["operation"] in model.operation_names:
             response = self.error.last_response

@@ -22,6 +22,7 @@ from ..options import CancelEvent, WaitOptions
 from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
+from ..service.shapes import required_of
 from .effects import AnsweredCall, EffectOfCall, chosen_effect, unchanged_by
 from .existing_resource import Check, ExistingResource
 from .gone import GoneResource
@@ -281,7 +282,7 @@ class PreparedCall:
     async def _called(self, repetition: Repetition) -> CallOutcome:
         adopted = False
         try:
-            response = await self._drive(repetition.step)
+            response = await repetition.answer(self._drive)
         except AlreadyExistsError as error:
             response = await self._existing(error, repetition)
             adopted = True
@@ -311,7 +312,7 @@ class PreparedCall:
         self, operation: OperationModel, parameters: Mapping[str, Any], **bounds: Any
     ) -> Repetition:
         options, member = self._options, self.target.member
-        required = getattr(self.target.operation.input_shape, "required_members", ())
+        required = required_of(self.target.operation.input_shape)
         return Repetition(
             self.target.client,
             operation,
@@ -363,7 +364,7 @@ class PreparedCall:
                 all_pages=check.token is not None,
             )
             with contextlib.suppress(CallOnceError):
-                return await self._drive(repetition.step)
+                return await repetition.answer(self._drive)
             return None
 
         existing = ExistingResource(

@@ -28,7 +28,7 @@ from ..engine.machine import Ending, Facts, Policy
 from ..engine.model import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import WaitOptions
-from ..outcome import ExceptionOutcome, WaiterOutcome
+from ..outcome import ExceptionOutcome
 from ..service.clients import waiters_of
 from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
@@ -39,7 +39,7 @@ from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .gone import GoneResource
-from .target import Step
+from .target import Drive
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
 
@@ -306,38 +306,30 @@ class Repetition:
         """Seconds until the deadline, as of the last step."""
         return float(self.run.policy.max_wait or 0) - self.run.elapsed
 
-    @property
-    def step(self) -> Step:
-        """Makes the call until its outcome is known; its result is the response.
+    async def answer(self, do: Drive) -> Any:
+        """Make the call until its outcome is known, and return the response.
 
-        Where there was nothing to change, its result is the outcome that says so.
+        Where there was nothing to change, what is returned is the outcome that says so.
 
         As part of a task, the calls of aiobotocore clients are awaited, others made in threads.
 
         Raises:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
-        return self._driven, self._driven_async
+        client, cancel = self._client, self._cancel_event
 
-    def _driven(self) -> Any:
-        cancel = self._cancel_event
+        def blocking() -> Any:
+            call = call_for(client, self._send, awaited=False, cancel=cancel)
+            return drive(self.run, call, cancel=cancel)
+
+        def awaited() -> Any:
+            call = async_call_for(client, self._send, cancel=cancel)
+            return drive_async(self.run, call, cancel=cancel)
+
         try:
-            call = call_for(self._client, self._send, awaited=False, cancel=cancel)
-            outcome = drive(self.run, call, cancel=cancel)
+            outcome = await do((blocking, awaited))
         except WaiterError as error:
             return self._ended(error)
-        return self._answer(outcome)
-
-    async def _driven_async(self) -> Any:
-        cancel = self._cancel_event
-        call = async_call_for(self._client, self._send, cancel=cancel)
-        try:
-            outcome = await drive_async(self.run, call, cancel=cancel)
-        except WaiterError as error:
-            return self._ended(error)
-        return self._answer(outcome)
-
-    def _answer(self, outcome: WaiterOutcome[Any]) -> Any:
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response
 
     def _send(self) -> Any:

@@ -50,7 +50,7 @@ from .events import Finding, Severity
 from .expressions import Node, sample
 from .list_rules import EC2
 from .model import ModelledError, OperationShapes, enum_of
-from .paths import EnumComparison, TracedPath
+from .paths import EnumComparison, TracedPath, members_named
 
 _ANY_RESOURCE = re.compile(r"(Resource|Entity|Object|Item)\w*NotFound|^NotFound")
 """Errors for what does not exist, whatever it is."""
@@ -84,9 +84,7 @@ def _empty_lists(
     matching = Matching([replace(acceptor, message=None) for acceptor in waiter.acceptors])
     index = _success(waiter, matching, empty)
     path = None if index is None else paths[index]
-    if path is None or operation.output is None:
-        return
-    if not any(f"{operation.output.name}${name}" in path.members for name in empty):
+    if path is None or path.members.isdisjoint(members_named(operation.output, empty)):
         return
     if not means_absence(waiter.name):
         text = "succeeds on an empty list, that is, for a resource that does not exist"
@@ -162,9 +160,9 @@ def _not_found(errors: Iterable[ModelledError]) -> list[str]:
 
 
 def _reads_a_list(operation: OperationShapes, read: frozenset[str]) -> bool:
-    members = members_of(operation.output).items()
-    output = operation.output.name if operation.output else ""
-    return any(isinstance(s, ListShape) and f"{output}${n}" in read for n, s in members)
+    members = members_of(operation.output)
+    lists = [name for name, shape in members.items() if isinstance(shape, ListShape)]
+    return not members_named(operation.output, lists).isdisjoint(read)
 
 
 def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
@@ -206,10 +204,9 @@ def _late_failures(
 ) -> Iterator[Finding]:
     """Find the failures on members that an earlier success passes over."""
     # Other rules are about these.
-    told = {*page_tokens(operation.output), *failure_lists(operation.output)}
-    ignored = {f"{operation.output.name}${name}" for name in told} if operation.output else set()
-    if operation.input is not None:
-        ignored |= {f"{operation.input.name}${name}" for name in members_of(operation.input)}
+    told = [*page_tokens(operation.output), *failure_lists(operation.output)]
+    ignored = members_named(operation.output, told)
+    ignored |= members_named(operation.input, members_of(operation.input))
     successes: list[frozenset[str]] = []
     for index, (state, path) in enumerate(zip(waiter.states, paths, strict=True)):
         if path is None:

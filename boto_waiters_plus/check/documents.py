@@ -14,6 +14,7 @@ import botocore
 
 from ..definitions.files import parse_text, read_text
 from ..definitions.parsing import as_mapping
+from ..service.places import numbers_of
 from .events import Finding, Location, Severity, ValidationEvent
 from .model import UNKNOWN, ModelledError, OperationShapes
 
@@ -136,14 +137,11 @@ def _offsets(text: str) -> Iterator[tuple[tuple[PathStep, ...], int]]:
 # or an error, the event becomes a NOTE, because the newer botocore most likely has it. Problems
 # that do not depend on shapes (a path that does not parse, no success state) keep their severity.
 
-_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
-
 
 def newer_than_installed(metadata: Iterable[Any]) -> str | None:
     """Return the newest version of botocore in the metadata, if it is newer than the installed."""
-    newest = max(filter(None, map(_version_in, metadata)), key=_numbers, default=None)
-    is_newer = newest is not None and _numbers(newest) > _numbers(botocore.__version__)
-    return newest if is_newer else None
+    newest = max(filter(None, map(_version_in, metadata)), key=numbers_of, default="")
+    return newest if numbers_of(newest) > numbers_of(botocore.__version__) else None
 
 
 def downgraded(
@@ -181,9 +179,4 @@ def as_note(event: ValidationEvent, version: str | None) -> ValidationEvent:
 
 def _version_in(metadata: Any) -> str | None:
     version = as_mapping(as_mapping(metadata).get("boto.waiters")).get("botocore")
-    return version if isinstance(version, str) and _NUMBERS.match(version) else None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    found = _NUMBERS.match(version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    return version if isinstance(version, str) and version[:1].isdecimal() else None

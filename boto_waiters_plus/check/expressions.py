@@ -20,7 +20,7 @@ from jmespath.exceptions import JMESPathError
 from jmespath.lexer import Lexer
 from jmespath.visitor import Visitor
 
-from ..definitions.parsing import Place, expression_tree, has_json_literals
+from ..definitions.parsing import Place, expression_tree, has_json_literals, nodes_of
 from ..exceptions import WaiterDefinitionError
 from ..service.shapes import members_of
 from .events import Severity
@@ -34,7 +34,8 @@ Node = Any
 _PROJECTIONS = ("projection", "value_projection", "filter_projection")
 # Nodes that apply something to their first child.
 _STEPS = ("subexpression", "index_expression", *_PROJECTIONS)
-_SEPARATED_BY_COMMAS = ("function_expression", "multi_select_list", "multi_select_dict")
+# Nodes whose children are separated by commas.
+_WITH_COMMAS = ("function_expression", "multi_select_list", "multi_select_dict")
 
 
 class ExpressionSyntaxError(ValueError):
@@ -85,7 +86,8 @@ def parse(text: str) -> Expression:
             raise ExpressionSyntaxError("Syntax error: a literal is not JSON")
         tokens = list(Lexer().tokenize(text))
         commas = sum(token["type"] == "comma" for token in tokens)
-        if commas != sum(len(node["children"]) - 1 for node in _separated(tree)):
+        parts = [node["children"] for node, _ in nodes_of(tree) if node["type"] in _WITH_COMMAS]
+        if commas != sum(len(children) - 1 for children in filter(None, parts)):
             raise ExpressionSyntaxError("Syntax error: a comma is missing or superfluous")
         root = _regrouped(tree)
         if root != tree:
@@ -107,14 +109,6 @@ def _problem(error: BaseException | None) -> str:
         case WaiterDefinitionError():
             return error.problem
     raise AssertionError(error)
-
-
-def _separated(node: Node) -> Iterator[Node]:
-    """Yield the nodes whose children are separated by commas."""
-    if node["type"] in _SEPARATED_BY_COMMAS and node["children"]:
-        yield node
-    for child in node["children"] if node["type"] != "slice" else ():
-        yield from _separated(child)
 
 
 def _regrouped(node: Node) -> Node:

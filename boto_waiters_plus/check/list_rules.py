@@ -23,7 +23,6 @@ from ..definitions.words import listed
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
-    InputOutputMatcher,
     OutputMatcher,
     PathComparator,
 )
@@ -36,11 +35,12 @@ from ..service.shapes import (
     lists_names,
     members_of,
     page_tokens,
+    required_of,
 )
 from .events import Finding, Severity
 from .expressions import Node
 from .model import OperationShapes
-from .paths import TracedPath, members_read
+from .paths import TracedPath, members_named, members_read
 
 EC2 = "com.amazonaws.ec2#"
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")
@@ -53,19 +53,21 @@ def check_lists(
     waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
 ) -> Iterator[Finding]:
     """Check what a waiter makes of lists of resources; see `check_acceptors`."""
+    output = operation.output
+    tokens = members_named(output, page_tokens(output))
     for page in operation.pages or _listed_pages(operation):
         members = members_read(page, operation.output)
         is_finished = False
         for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-            is_finished |= path is not None and _reads_token(operation, path)
+            is_finished |= path is not None and not tokens.isdisjoint(path.members)
             if path is not None and members and members <= path.members:
                 findings = _of_page(waiter, operation, page, acceptor, path, is_finished)
                 yield from (finding._replace(acceptor=index) for finding in findings)
     read = frozenset[str]().union(*(path.members for path in paths if path is not None))
-    output = operation.output
-    if output is not None and names_several(operation) and not means_absence(waiter.name):
-        for name in failure_lists(operation.output):
-            if f"{output.name}${name}" not in read:
+    names_several = any(map(lists_names, members_of(operation.input).values()))
+    if names_several and not means_absence(waiter.name):
+        for name in failure_lists(output):
+            if not members_named(output, [name]) <= read:
                 text = f"no acceptor reads `{name}`: a mistyped identifier is polled to the end"
                 yield Finding(Severity.WARNING, "WaiterUnreadFailures", text)
     yield from _not_returned(waiter, operation, paths)
@@ -78,10 +80,7 @@ def _not_returned(
     names = name_lists(operation)
     if not names or (means_gone(waiter.name) and not _NEGATION.search(waiter.name)):
         return
-    output = operation.output
-    failures = (
-        {f"{output.name}${each}" for each in failure_lists(operation.output)} if output else set()
-    )
+    failures = members_named(operation.output, failure_lists(operation.output))
     tells = [path is not None and not failures.isdisjoint(path.members) for path in paths]
     # Where no acceptor reads them, another rule says so.
     if not any(tells) if failures else _refuses_unknown(operation, names):
@@ -91,7 +90,7 @@ def _not_returned(
             return  # it counts them before
         if path is None or acceptor.state is not AcceptorState.SUCCESS or any(tells[: index + 1]):
             continue
-        if _compares_all(acceptor, path):
+        if _compares_all(path):
             text = f"an item of `{names[0]}` that the answer leaves out holds no wait up; "
             text += "compare how many succeed with how many the request names"
             if failures:
@@ -109,7 +108,8 @@ def _any_of_several(
     for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
         if path is None:
             continue
-        is_enough = acceptor.state is AcceptorState.SUCCESS and _compares_any(acceptor)
+        is_any = path.comparator is PathComparator.ANY_STRING_EQUALS
+        is_enough = acceptor.state is AcceptorState.SUCCESS and is_any
         if is_enough and not any(path.members <= each for each in retried):
             text = f"one item of `{names[0]}` is enough; retry while another is in another state"
             yield Finding(Severity.WARNING, "WaiterAnyOfSeveral", text, index)
@@ -129,7 +129,7 @@ def _of_page(
         return
     filters = filters_of(operation.input)
     if acceptor.state is AcceptorState.SUCCESS and not is_finished:
-        is_all = _compares_all(acceptor, path)
+        is_all = _compares_all(path)
         text = f"`{page}` is paginated, and the request cannot name an item: "
         text += "each attempt sees only the first page"
         # A filter that nothing documents may take names.
@@ -148,11 +148,6 @@ def _of_page(
                 yield Finding(Severity.WARNING, "WaiterFailsOnEndedItem", text)
 
 
-def names_several(operation: OperationShapes) -> bool:
-    """Whether a request can name several resources by their identifiers."""
-    return any(map(lists_names, members_of(operation.input).values()))
-
-
 def name_lists(operation: OperationShapes) -> list[str]:
     """Return the members of a request that list the names of resources."""
     members = members_of(operation.input)
@@ -161,10 +156,10 @@ def name_lists(operation: OperationShapes) -> list[str]:
 
 def _refuses_unknown(operation: OperationShapes, names: list[str]) -> bool:
     """Whether an operation answers with an error to the name of what does not exist."""
-    required = operation.input.required_members if operation.input else ()
     # An error for what is not found may be about the parent that a request has to name.
     is_refused = any(says_absent(each.name) for each in operation.errors)
-    return operation.shape.startswith(EC2) or (is_refused and set(required) <= set(names))
+    is_own = {*required_of(operation.input)} <= {*names}
+    return operation.shape.startswith(EC2) or (is_refused and is_own)
 
 
 def _listed_pages(operation: OperationShapes) -> list[str]:
@@ -176,25 +171,9 @@ def _listed_pages(operation: OperationShapes) -> list[str]:
     return [n for n, s in members.items() if isinstance(s, ListShape) and n not in failures]
 
 
-def _reads_token(operation: OperationShapes, path: TracedPath) -> bool:
-    output = operation.output
-    return output is not None and any(
-        f"{output.name}${name}" in path.members for name in page_tokens(operation.output)
-    )
-
-
-def _compares_all(acceptor: Acceptor, path: TracedPath) -> bool:
-    if not isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher):
-        return False
-    comparator = acceptor.matcher.matcher.comparator
-    return comparator is PathComparator.ALL_STRING_EQUALS or _equates_length(path.expression.root)
-
-
-def _compares_any(acceptor: Acceptor) -> bool:
-    match acceptor.matcher:
-        case OutputMatcher(matcher=matcher) | InputOutputMatcher(matcher=matcher):
-            return matcher.comparator is PathComparator.ANY_STRING_EQUALS
-    return False
+def _compares_all(path: TracedPath) -> bool:
+    is_all = path.comparator is PathComparator.ALL_STRING_EQUALS
+    return is_all or _equates_length(path.expression.root)
 
 
 def _only_counts(path: TracedPath) -> bool:

@@ -154,5 +154,5 @@ def _definition_unit(
             unit.events.append(unknown_operation(target, operation, service))
         else:
             unit.add(service.operation(known), target, definitions=group)
-            unit.add_to(service, str(target.shape))
+            unit.services[service.shape].add(str(target.shape))
     return unit

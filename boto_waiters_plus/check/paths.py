@@ -6,7 +6,7 @@ mixes shapes, the origin of its value is not known, and no rule reports anything
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,7 @@ class TracedPath:
     """The members it reads, as `Shape$member`."""
     comparisons: tuple[EnumComparison, ...]
     """Comparisons with enumerations: those that the expression itself makes, then `expected`."""
+    comparator: PathComparator
     expected: EnumComparison | None
     """The comparison that the matcher makes, if the path's value is of an enumeration."""
 
@@ -88,8 +89,14 @@ def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | 
         expression=expression,
         members=frozenset(tracer.members),
         comparisons=tuple(tracer.comparisons),
+        comparator=matcher.comparator,
         expected=expected,
     )
+
+
+def members_named(shape: Shape | None, names: Iterable[str]) -> frozenset[str]:
+    """Return members of a structure in the form of `TracedPath.members`."""
+    return frozenset(f"{shape.name}${name}" for name in names) if shape else frozenset()
 
 
 def members_read(expression: str, output: Shape | None) -> set[str]:

@@ -34,7 +34,8 @@ def check_reports(
         text = f"it compares {', '.join(compared)}: name what is told of them ({_TRAIT})"
         yield Finding(Severity.NOTE, "WaiterWithoutReports", text)
     named = {name for _, path in reports for name in _WORD.findall(path)}
-    lacking = [each for each, is_state in compared.items() if is_state and _last(each) not in named]
+    states = [each for each, is_state in compared.items() if is_state]
+    lacking = [each for each in states if each.rpartition(".")[2] not in named]
     if reports and lacking:
         text = f"its reports leave out {', '.join(lacking)}, which its acceptors compare"
         yield Finding(Severity.NOTE, "WaiterReportsLack", text)
@@ -60,7 +61,3 @@ def _compared(waiter: WaiterDefinition) -> Mapping[str, bool]:
         for each, is_state in found.items()
         if is_state or not any(other.startswith(f"{each}.") for other in found)
     }
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]

@@ -46,7 +46,7 @@ class Unit:
     traits: defaultdict[str, list[AppliedTrait]] = field(default_factory=lambda: defaultdict(list))
     """The traits to check, by their ids."""
     suppressions: list[Suppression] = field(default_factory=list)
-    services: dict[str, set[str]] = field(default_factory=dict)
+    services: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The operations of each service."""
 
     @property
@@ -62,19 +62,13 @@ class Unit:
             without_status(
                 definition,
                 is_head=operation.http_method == "HEAD",
-                errors_with_status=lambda status: [
-                    error.name for error in operation.errors if error.status == status
-                ],
+                errors=[(error.name, error.status) for error in operation.errors],
                 keep_others=True,
             )
             for definition in definitions
         )
         applied = AppliedTrait(target=target, operation=operation, definitions=resolved)
         self.traits[WAITABLE].append(applied)
-
-    def add_to(self, service: BotocoreService, shape_id: str) -> None:
-        """Add an operation with waiters to a service of botocore."""
-        self.services.setdefault(service.shape, set()).add(shape_id)
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""
@@ -156,7 +150,7 @@ class SmithyUnit:
         for trait in self.unit.traits[WAITABLE]:
             if trait.target.shape not in served:
                 namespace, _, _ = str(trait.target.shape).partition("#")
-                self.unit.services.setdefault(namespace, set()).add(str(trait.target.shape))
+                self.unit.services[namespace].add(str(trait.target.shape))
 
     def _apply_to_botocore(
         self, document: Document, shape_id: str, traits: Mapping[str, Any]
@@ -183,7 +177,7 @@ class SmithyUnit:
             return
         self._add(document, shape_id, traits, service.operation(name), service)
         if WAITABLE in traits:
-            unit.add_to(service, shape_id)
+            unit.services[service.shape].add(shape_id)
 
     def _add(
         self,

@@ -248,35 +248,6 @@ ALREADY_EXISTS = "boto.waiters#alreadyExists"
 IDEMPOTENCY_FILE = FILE_OF[TOKEN]
 
 
-def shipped_token_path(shape_id: str) -> tuple[str, ...] | None:
-    """Return the members that lead to the unmarked token of an operation; None if none is known.
-
-    Args:
-        shape_id: of the operation.
-    """
-    trait = shipped_traits(TOKEN).get(shape_id)
-    return None if trait is None else tuple(trait["path"])
-
-
-def shipped_token_lifetime(shape_id: str) -> int | None:
-    """Return the seconds for which a service knows a token; None if none are documented.
-
-    Args:
-        shape_id: of the operation.
-    """
-    trait = shipped_traits(TOKEN_LIFETIME).get(shape_id)
-    return None if trait is None else int(trait["seconds"])
-
-
-def shipped_description(shape_id: str) -> Mapping[str, Any] | None:
-    """Return the call that tells who made an existing resource; None if none is known.
-
-    Args:
-        shape_id: of the operation that was to make the resource.
-    """
-    return shipped_traits(DESCRIBED_BY).get(shape_id)
-
-
 def shipped_existence(
     namespace: str, names: Iterable[str], response: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:

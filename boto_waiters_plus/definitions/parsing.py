@@ -129,7 +129,7 @@ def require_expression(path: Any, place: Place, member: str = "path") -> str:
 
 def require_known_functions(path: Any, place: Place, member: str = "path") -> None:
     """Refuse anything but an expression with functions that JMESPath has."""
-    for node, _ in _nodes(expression_tree(path, place, member)):
+    for node, _ in nodes_of(expression_tree(path, place, member)):
         if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS:
             problem = unknown(node["value"], _FUNCTIONS, "function")
             raise place.error(f"{member} {path[:80]!r}: {problem}")
@@ -174,10 +174,10 @@ def depth_of(path: str) -> int:
 
 
 def _depth(tree: Any) -> int:
-    return max(depth for _, depth in _nodes(tree))
+    return max(depth for _, depth in nodes_of(tree))
 
 
-def _nodes(tree: Any) -> Iterator[tuple[Any, int]]:
+def nodes_of(tree: Any) -> Iterator[tuple[Any, int]]:
     """Yield the nodes of an expression's tree with their depths, without recursion."""
     rest = [(tree, 1)]
     while rest:

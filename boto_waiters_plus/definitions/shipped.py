@@ -75,17 +75,13 @@ def data_root() -> Traversable:
     return folder
 
 
-def read_shipped(name: str) -> str | None:
-    """Return the text of a file of `data/`; None if there is no such file."""
-    try:
-        return (data_root() / name).read_bytes().decode()
-    except (OSError, KeyError):  # a zip file raises KeyError
-        return None
-
-
 def shipped_json(name: str) -> Any:
     """Return the content of a file of `data/`; empty if there is no such file."""
-    return json.loads(read_shipped(name) or "{}")
+    try:
+        text = (data_root() / name).read_bytes()
+    except (OSError, KeyError):  # a zip file raises KeyError
+        return {}
+    return json.loads(text)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,7 +112,7 @@ def without_status(
     definition: WaiterDefinition,
     *,
     is_head: bool,
-    errors_with_status: Callable[[int], Sequence[str]],
+    errors: Sequence[tuple[str, int | None]],
     keep_others: bool,
 ) -> WaiterDefinition:
     """Replace `status` matchers by matchers of the specification.
@@ -123,7 +123,7 @@ def without_status(
     Args:
         definition: the waiter.
         is_head: whether the operation is a HEAD request.
-        errors_with_status: returns the names of the operation's errors with a status.
+        errors: the names of the operation's errors, each with its status.
         keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
     """
 
@@ -135,7 +135,7 @@ def without_status(
             return replace(acceptor, matcher=SuccessMatcher(success=True))
         if is_head and status == 404:
             return replace(acceptor, matcher=ErrorTypeMatcher("NotFound"))
-        names = errors_with_status(status)
+        names = [name for name, each in errors if each == status]
         if len(names) == 1:
             return replace(acceptor, matcher=ErrorTypeMatcher(names[0]))
         return acceptor if keep_others else None

@@ -147,23 +147,23 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
-        from ..service.client_waits import wait_on  # noqa: PLC0415
+        from ..service.client_waits import PreparedWait  # noqa: PLC0415
 
         settings = hook.level.merged()
-        return wait_on(
+        return PreparedWait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-        )
+        ).run()
 
     async def wait_until_async(
         self: Any, /, *, max_wait: Any = None, **keywords: Any
     ) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
-        from ..service.client_waits import wait_on_async  # noqa: PLC0415 - as above
+        from ..service.client_waits import PreparedWait  # noqa: PLC0415 - as above
 
         settings = hook.level.merged()
-        return await wait_on_async(
+        return await PreparedWait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-        )
+        ).run_async()
 
     definition = bound_waiter.definition
     method: Any = wait_until_async if is_async(type(client)) else wait_until

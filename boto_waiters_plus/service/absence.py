@@ -14,7 +14,6 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..common.wrong_arguments import WrongValueError
-from ..definitions.shipped import shipped_definitions
 from ..definitions.state_words import means_gone
 from ..definitions.words import listed, resource_of, verb_of, words_of
 from ..engine import acceptors as engine
@@ -23,6 +22,7 @@ from ..engine.model import WaiterDefinition
 from . import shapes
 from .bound_waiter import BoundWaiter
 from .errors import says_absent
+from .new_states import shipped_waiters_of
 
 Noun = tuple[str, ...]
 """What a name names, in words: `("vpc",)` for `InvalidVpcID.NotFound`."""
@@ -72,8 +72,7 @@ def errors_of_success(definition: WaiterDefinition) -> set[str]:
 
 def known_errors(polled: OperationModel) -> set[str]:
     """Return the errors that are a success of the shipped waiters for the end of a resource."""
-    waiters = shipped_definitions(polled.service_model.service_id.hyphenize())
-    ends = (each for each in waiters if each.operation == polled.name and means_gone(each.name))
+    ends = (each for each in shipped_waiters_of(polled) if means_gone(each.name))
     return set[str]().union(*map(errors_of_success, ends))
 
 
@@ -198,7 +197,7 @@ def names_parent(message: str, operation: OperationModel) -> bool:
 
 
 def _identifiers(operation: OperationModel) -> list[str]:
-    required = getattr(operation.input_shape, "required_members", ())
+    required = shapes.required_of(operation.input_shape)
     return [
         name
         for name, shape in shapes.members_of(operation.input_shape).items()

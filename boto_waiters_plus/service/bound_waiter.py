@@ -76,13 +76,9 @@ class BoundWaiter:
             return
         self._warned = True
         warn_if_deprecated(self.definition)
-        # Definitions on the search path may name any operation.
-        if self.from_user:
-            self._warn_if_changing()
-
-    def _warn_if_changing(self) -> None:
         name, operation = self.definition.name, self.operation
-        if is_changing(operation.name, operation.http.get("method")):
+        # Definitions on the search path may name any operation.
+        if self.from_user and is_changing(operation.name, operation.http.get("method")):
             message = f"waiter {name} polls {operation.name}, which may modify resources"
             warn(message, UserWarning)
 

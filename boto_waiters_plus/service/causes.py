@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jmespath
@@ -17,11 +16,11 @@ from jmespath.exceptions import JMESPathError
 
 from ..calls.budget import Reply
 from ..definitions.shipped import shipped_traits
-from ..definitions.smithy import aws_namespace
 from ..engine.redaction import is_signed_url
 from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
+from .tokens import shape_id_of
 
 # --- the further reads that tell why a wait failed, where the polled response does not -----------
 # They are listed in `data/explains.json` by the polled operation, by the trait
@@ -41,15 +40,15 @@ class CauseRead:
     """What later paths call its output."""
     parameters: Mapping[str, str]
     """By parameter: a path. Where one gives nothing, false or empty, the read is not made."""
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
     """By parameter: a path; a parameter that is null is left out."""
-    values: Mapping[str, str]
+    values: Mapping[str, str] = field(default_factory=dict)
     """By name: a path on what is known after the read, in order; see `Explanation.values`."""
-    text: str | None
+    text: str | None = None
     """A path to the cause; None: the read only leads to another one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What tells why a wait failed that polls an operation."""
 
@@ -63,20 +62,11 @@ class Explanation:
     @classmethod
     def of(cls, trait: Mapping[str, Any]) -> Explanation:
         """Read a valid trait."""
-        reads = [
-            CauseRead(
-                operation=each["operation"],
-                name=each.get("as", each["operation"]),
-                parameters=each["parameters"],
-                options=each.get("options", {}),
-                values=each.get("values", {}),
-                text=each.get("text"),
-            )
-            for each in trait["reads"]
-        ]
-        return cls(
-            values=trait.get("values", {}), reads=tuple(reads), otherwise=trait.get("otherwise")
-        )
+        reads = []
+        for each in trait["reads"]:
+            members = {name: value for name, value in each.items() if name != "as"}
+            reads.append(CauseRead(name=each.get("as", each["operation"]), **members))
+        return cls(trait.get("values", {}), tuple(reads), trait.get("otherwise"))
 
 
 def with_values(path: str, values: Mapping[str, Any]) -> str:
@@ -87,13 +77,6 @@ def with_values(path: str, values: Mapping[str, Any]) -> str:
         return f"`{text}`"
 
     return _VARIABLE.sub(literal, path)
-
-
-@functools.cache
-def shipped_explanations() -> Mapping[str, Explanation]:
-    """Return what `data/explains.json` lists, by the shape id of the polled operation."""
-    traits = shipped_traits(EXPLAINS)
-    return {shape_id: Explanation.of(trait) for shape_id, trait in traits.items()}
 
 
 # --- the search ----------------------------------------------------------------------------------
@@ -241,13 +224,17 @@ def begin_search(
         call: the `input` and `output` of the call whose effect is waited for.
         budget: has an item for each read that the waits of a batch may make yet; None: no limit.
     """
-    namespace = aws_namespace(str(operation.service_model.service_id))
-    explanation = shipped_explanations().get(f"{namespace}#{operation.name}")
-    if explanation is None:
+    trait = shipped_traits(EXPLAINS).get(shape_id_of(operation))
+    if trait is None:
         return None
-    known = {"call": call, "started": time.time() - elapsed - EARLIER}
     return FailureSearch(
-        client, operation, parameters, response, explanation=explanation, known=known, budget=budget
+        client,
+        operation,
+        parameters,
+        response,
+        explanation=Explanation.of(trait),
+        known={"call": call, "started": time.time() - elapsed - EARLIER},
+        budget=budget,
     )
 
 

@@ -29,6 +29,7 @@ from ..wait.wording import RefusedPart
 from .bound_waiter import UNTIL_GONE, BoundWaiter
 from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
+from .shapes import members_of
 from .sharing import on_one_page
 
 if TYPE_CHECKING:
@@ -134,17 +135,8 @@ class ClientRequest:
 # --- the wait ------------------------------------------------------------------------------------
 
 
-def wait_on(
-    client: Any,
-    waiter: BoundWaiter,
-    settings: Settings,
-    *,
-    max_wait: Any,
-    keywords: Mapping[str, Any],
-    called_at: float | None = None,
-    call: Mapping[str, Any] | None = None,
-) -> WaiterOutcome[Any]:
-    """Run one wait.
+class PreparedWait:
+    """A wait that is ready to start; raises for whatever is wrong with its arguments.
 
     Args:
         client, waiter, settings, max_wait: those of the wait.
@@ -153,77 +145,70 @@ def wait_on(
         call: the `input` and `output` of the call whose effect is waited for.
 
     Raises:
-        TypeError, ValueError: before the first request, a bad option.
-        WaiterError: the wait did not succeed.
+        TypeError, ValueError: a bad option.
     """
-    run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at, call)
-    cancel = options.cancel_event
-    polling = call_for(
-        client,
-        request,
-        awaited=False,
-        is_reply=request.is_reply,
-        cancel=cancel,
-        in_thread=bool(options.call_in_thread),
-    )
-    with marked_as_waiter():
-        return drive(run, polling, cancel=cancel, wake=options.wake_signal)
 
-
-async def wait_on_async(
-    client: Any,
-    waiter: BoundWaiter,
-    settings: Settings,
-    *,
-    max_wait: Any,
-    keywords: Mapping[str, Any],
-    called_at: float | None = None,
-    call: Mapping[str, Any] | None = None,
-) -> WaiterOutcome[Any]:
-    """`wait_on` as part of a task: aiobotocore clients are awaited, others called in threads."""
-    run, request, options = _prepared(client, waiter, settings, max_wait, keywords, called_at, call)
-    cancel = options.cancel_event
-    polling = async_call_for(client, request, is_reply=request.is_reply, cancel=cancel)
-    with marked_as_waiter():
-        return await drive_async(run, polling, cancel=cancel, wake=options.wake_signal)
-
-
-def _prepared(
-    client: Any,
-    waiter: BoundWaiter,
-    settings: Settings,
-    max_wait: Any,
-    keywords: Mapping[str, Any],
-    called_at: float | None,
-    call: Mapping[str, Any] | None,
-) -> tuple[WaitRun, ClientRequest, WaitOptions]:
-    """Return a wait that is ready to start; raise for whatever is wrong with its arguments."""
-    given, parameters = split_keywords(waiter, keywords)
-    waiter = waiter_for(waiter, parameters)
-    request = ClientRequest(client, waiter, copied(parameters), call=call)
-    refuse_short_wait(given, max_wait)
-    options = given.merged_over(settings.defaults)
-    bound = effective_max_wait(waiter.method_name, max_wait)
-    policy = policy_for(waiter.definition, options, bound, given)
-    waiter.warn()
-    client, observers = client_behind(client), settings.observers
-    if options.delay_history:
-        policy, observers = with_history(
-            options, policy, observers, waiter.polling.description, client
+    def __init__(
+        self,
+        client: Any,
+        waiter: BoundWaiter,
+        settings: Settings,
+        *,
+        max_wait: Any,
+        keywords: Mapping[str, Any],
+        called_at: float | None = None,
+        call: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._client = client
+        given, parameters = split_keywords(waiter, keywords)
+        waiter = waiter_for(waiter, parameters)
+        self._request = request = ClientRequest(client, waiter, copied(parameters), call=call)
+        refuse_short_wait(given, max_wait)
+        self._options = options = given.merged_over(settings.defaults)
+        bound = effective_max_wait(waiter.method_name, max_wait)
+        policy = policy_for(waiter.definition, options, bound, given)
+        waiter.warn()
+        client, observers = client_behind(client), settings.observers
+        description = waiter.polling.description
+        if options.delay_history:
+            policy, observers = with_history(options, policy, observers, description, client)
+        self._run = WaitRun(
+            description,
+            policy,
+            DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
+            label=request.label_under(options),
+            show_parameters=options.show_parameters is not False,
+            observers=observers,
+            on_attempt=options.on_attempt,
+            called_at=called_at,
+            explainer=request,
+            refused=RefusedPart.of(call),
         )
-    run = WaitRun(
-        waiter.polling.description,
-        policy,
-        DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
-        label=request.label_under(options),
-        show_parameters=options.show_parameters is not False,
-        observers=observers,
-        on_attempt=options.on_attempt,
-        called_at=called_at,
-        explainer=request,
-        refused=RefusedPart.of(call),
-    )
-    return run, request, options
+
+    def run(self) -> WaiterOutcome[Any]:
+        """Run it in the calling thread.
+
+        Raises:
+            WaiterError: it did not succeed.
+        """
+        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
+        polling = call_for(
+            self._client,
+            request,
+            awaited=False,
+            is_reply=request.is_reply,
+            cancel=cancel,
+            in_thread=bool(self._options.call_in_thread),
+        )
+        with marked_as_waiter():
+            return drive(self._run, polling, cancel=cancel, wake=wake)
+
+    async def run_async(self) -> WaiterOutcome[Any]:
+        """`run` as part of a task: aiobotocore clients are awaited, others called in threads."""
+        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
+        polling = async_call_for(self._client, request, is_reply=request.is_reply, cancel=cancel)
+        with marked_as_waiter():
+            return await drive_async(self._run, polling, cancel=cancel, wake=wake)
 
 
 def waiter_for(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> BoundWaiter:
@@ -248,7 +233,6 @@ def split_keywords(
         TypeError: a keyword that is neither.
     """
     if not OTHER_NAMES.keys().isdisjoint(keywords):
-        shape = waiter.operation.input_shape
-        members = () if shape is None else shape.members
-        refuse_other_names(waiter.method_name, keywords.keys() - members)
+        members = members_of(waiter.operation.input_shape)
+        refuse_other_names(waiter.method_name, keywords.keys() - members.keys())
     return split_options(keywords)

@@ -12,18 +12,15 @@ import base64
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
 import jmespath
-from botocore.model import (
-    OperationModel,
-    Shape,
-    StringShape,
-)
+from botocore.model import OperationModel, Shape, StringShape
 from botocore.utils import parse_to_aware_datetime
 
+from ..definitions.parsing import nodes_of
 from .shapes import Reached, inner_shape, is_sensitive, walk
 
 # Functions whose results may have members that the expression does not name, unless they are given
@@ -80,7 +77,7 @@ class DataModel:
             return [each for root in roots for each in walk(root, names)]
 
         named = reached(member_names(path))
-        nodes = list(_nodes_of(path))
+        nodes = _nodes_of(path)
         # `{Count: @}` gives the name of a number to anything.
         is_renamed = any(node["type"] == "multi_select_dict" for node in nodes)
         types = {(each.name, each.shape.type_name) for each in named if not is_renamed}
@@ -175,16 +172,8 @@ def member_names(path: str) -> frozenset[str]:
     return frozenset(node["value"] for node in _nodes_of(path) if node["type"] == "field")
 
 
-def _nodes_of(path: str) -> Iterator[Mapping[str, Any]]:
-    return _nodes(jmespath.compile(path).parsed)
-
-
-def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    # The children of a slice are its bounds: numbers or None.
-    if isinstance(tree, Mapping):
-        yield tree
-        for child in tree.get("children", ()):
-            yield from _nodes(child)
+def _nodes_of(path: str) -> list[Any]:
+    return [node for node, _ in nodes_of(jmespath.compile(path).parsed)]
 
 
 def _opaque(node: Mapping[str, Any], types: set[tuple[str, str]]) -> bool:

@@ -68,8 +68,7 @@ class DefinitionJudge:
     ) -> None:
         self._waiter = waiter
         self._call = call
-        of_change = waiter.of_change
-        self._items = None if of_change is None or call is None else of_change.items_of(call)
+        self._items = None if call is None else waiter.items_of(call)
         self._parameters = parameters
         self._endpoint = endpoint
         self._input = waiter.data_model.input(parameters)
@@ -114,8 +113,8 @@ class DefinitionJudge:
             else message_of(match.message),
             find_reason=find_reason,
             find_unmet=None
-            if waiter.of_change is None or self._call is None or not safe_to_show
-            else partial(waiter.of_change.unmet, found, self._call),
+            if self._call is None or not safe_to_show
+            else partial(waiter.unmet, found, self._call),
             last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
             by_id=by_item
@@ -143,11 +142,8 @@ class DefinitionJudge:
 
     def _judge_of_shares(self) -> AcceptorOf:
         """Return what judges the response for one identifier; all have the steps of one."""
-        matching, model, evaluation = (
-            self._waiter.matching,
-            self._waiter.data_model,
-            SpecEvaluation(),
-        )
+        matching, model = self._waiter.matching, self._waiter.data_model
+        evaluation = SpecEvaluation()
         return lambda share, parameters: (
             matching.match_response(
                 model.output(share), model.input(parameters), evaluation=evaluation

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from botocore.model import ListShape, OperationModel, Shape, StringShape
+from botocore.model import ListShape, OperationModel, StringShape
 
 from ..common.labels import short_arns
 from ..engine.redaction import MAX_PARAMETERS, listed, parameter_text
 from ..options import WaitOptions
+from .shapes import element_of, members_of, required_of
 from .sharing import coalescing_of
 
 _NAMING = ("Id", "id", "Identifier", "identifier", "Name", "name", "Arn", "arn", "ARN")
@@ -110,56 +111,43 @@ class _LateLabel:
 
 def _strings(operation: OperationModel) -> Iterator[str]:
     """Yield the string members that identify the resource, the required ones first."""
-    shape = operation.input_shape
-    if shape is None:
-        return
-    required = shape.required_members
-    names = [*required, *(name for name in shape.members if name not in required)]
-    for name in names:
+    members, required = members_of(operation.input_shape), required_of(operation.input_shape)
+    for name in dict.fromkeys((*required, *members)):
         is_identifier = name in required or name.endswith(_IDENTIFIER)
         if is_identifier and name not in operation.idempotent_members:
-            member = shape.members[name]
+            member = members[name]
             if isinstance(member, StringShape) and _may_show(name, member):
                 yield name
 
 
 def _lists(operation: OperationModel) -> Iterator[str]:
     """Yield the members that are lists of identifiers, those that calls are shared by first."""
-    shape = operation.input_shape
-    if shape is None:
-        return
+    members, required = members_of(operation.input_shape), required_of(operation.input_shape)
     coalescing = coalescing_of(operation)
     known = () if coalescing is None else coalescing.ids
-    for name in (*known, *(name for name in shape.members if name not in known)):
-        member = shape.members.get(name)
-        if not isinstance(member, ListShape) or not isinstance(member.member, StringShape):
-            continue
-        is_identifier = (
-            name in known or name in shape.required_members or name.endswith(_IDENTIFIERS)
-        )
-        if is_identifier and _may_show(name, member) and _may_show(name, member.member):
+    for name in dict.fromkeys((*known, *members)):
+        element = element_of(members.get(name))
+        is_identifier = name in (*known, *required) or name.endswith(_IDENTIFIERS)
+        is_list = isinstance(element, StringShape)
+        if is_identifier and is_list and _may_show(name, members[name], element):
             yield name
 
 
 def _filters(operation: OperationModel) -> Iterator[tuple[str, str, str]]:
     """Yield the lists of filters: the member, and a filter's members of its name and values."""
-    shape = operation.input_shape
-    for name, member in () if shape is None else shape.members.items():
-        if not (
-            name.endswith(_FILTERS) and isinstance(member, ListShape) and _may_show(name, member)
-        ):
-            continue
-        parts = getattr(member.member, "members", {})
+    for name, member in members_of(operation.input_shape).items():
+        parts = members_of(element_of(member)) if name.endswith(_FILTERS) else {}
         for key, values in (("Name", "Values"), ("Key", "Values"), ("name", "values")):
             texts = parts.get(values)
             if key in parts and isinstance(texts, ListShape):
-                shapes = (member.member, parts[key], texts, texts.member)
-                if all(_may_show(name, each) for each in shapes):
+                shapes = (member, element_of(member), parts[key], texts, texts.member)
+                if _may_show(name, *shapes):
                     yield name, key, values
 
 
-def _may_show(name: str, shape: Shape) -> bool:
-    return not shape.metadata.get("sensitive") and not _is_credential(name)
+def _may_show(name: str, *shapes: Any) -> bool:
+    is_sensitive = any(shape.metadata.get("sensitive") for shape in shapes)
+    return not is_sensitive and not _is_credential(name)
 
 
 def _is_credential(name: str) -> bool:

@@ -26,13 +26,21 @@ _STEM = 4
 """The letters that a word and another form of it have in common: DELETE and DELETED."""
 
 
-def comparisons_of(definition: WaiterDefinition) -> list[Compared]:
-    """Return what the acceptors of a definition compare."""
+def comparisons_of(
+    definition: WaiterDefinition, kind: Any = InputOutputMatcher | OutputMatcher
+) -> list[Compared]:
+    """Return what the acceptors of a definition compare, those with a matcher of this kind."""
     return [
         Compared(each.matcher.matcher.path, each.matcher.matcher.expected, each.state)
         for each in definition.acceptors
-        if isinstance(each.matcher, InputOutputMatcher | OutputMatcher)
+        if isinstance(each.matcher, kind)
     ]
+
+
+def shipped_waiters_of(operation: OperationModel) -> list[WaiterDefinition]:
+    """Return the shipped waiters that poll an operation."""
+    shipped = shipped_definitions(operation.service_model.service_id.hyphenize())
+    return [each for each in shipped if each.operation == operation.name]
 
 
 def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
@@ -41,8 +49,7 @@ def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
     from ..definitions.state_words import says_it_failed  # noqa: PLC0415
 
     success = AcceptorState.SUCCESS
-    matchers = [each.matcher for each in definition.acceptors if each.state is success]
-    goals = [each.matcher for each in matchers if isinstance(each, OutputMatcher)]
+    goals = [e for e in comparisons_of(definition, OutputMatcher) if e.leads_to is success]
     # A boolean tells that all of a list are in one of several states.
     wanted = frozenset(each.expected for each in goals if each.expected != "true")
     says_failure = lru_cache(maxsize=64)(partial(says_it_failed, wanted=wanted))
@@ -98,13 +105,9 @@ def is_known_waiter(name: str, comparisons: Iterable[Compared], operation: Opera
 
     What a user's own definition mentions is the user's decision.
     """
-    service = operation.service_model
-    own = botocores_own(service, name, operation.name)
-    shipped = [e for e in shipped_definitions(service.service_id.hyphenize()) if e.name == name]
-    return any(
-        each.operation == operation.name and {*comparisons_of(each)} <= {*comparisons}
-        for each in filter(None, (own, *shipped))
-    )
+    own = botocores_own(operation.service_model, name, operation.name)
+    shipped = [each for each in shipped_waiters_of(operation) if each.name == name]
+    return any({*comparisons_of(each)} <= {*comparisons} for each in filter(None, (own, *shipped)))
 
 
 def new_states(

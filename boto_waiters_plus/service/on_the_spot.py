@@ -13,7 +13,7 @@ from ..calls.private_names import is_marked_readonly
 from ..common.arguments import nearest, text, texts
 from ..common.errors import warn
 from ..common.wrong_arguments import Keyword, PythonOnly, WrongTypeError, WrongValueError
-from ..definitions.shipped import pollable_list, shipped_definitions
+from ..definitions.shipped import pollable_list
 from ..definitions.state_words import documented_states, gone_states, sort_states
 from ..definitions.words import CHANGES, CHANGING_METHODS, READS, verb_of, words_of
 from ..engine.acceptors import Acceptor, ErrorTypeMatcher, OutputMatcher
@@ -22,7 +22,8 @@ from ..engine.redaction import cut
 from ..engine.state_acceptors import state_acceptors
 from .absence import ends_of_resource, is_of_resource
 from .bound_waiter import UNTIL_GONE
-from .shapes import is_plain, is_sensitive, shape_at, state_members, walk
+from .new_states import comparisons_of, shipped_waiters_of
+from .shapes import element_of, is_plain, is_sensitive, shape_at, state_members, walk
 
 # --- which operations may be polled for a waiter that does not come with the package -------------
 
@@ -133,24 +134,28 @@ def made_waiter(
     if problem is not None:
         raise ValueError(problem)
     path = _state_path(operation, wanted) if state_path is None else text("state_path", state_path)
-    values = _values(operation, path)
-    shape = shape_at(operation.output_shape, path) if is_plain(path) else None
+    shape = _shape_of_state(operation, path)
+    values = () if shape is None else (element_of(shape) or shape).metadata.get("enum", ())
+    documentation = "" if shape is None else shape.documentation
     compared = _compared(operation, path)
+    known = dict.fromkeys((*documented_states(documentation), *compared))
     is_to_end = GONE in wanted and GONE not in {*values, *compared}
     if is_to_end:
         wanted = tuple(state for state in wanted if state != GONE)
     for state in wanted:
         # Some models list other states than the service answers with, in other letters.
         if values and state not in values and state not in compared:
-            problem = _unknown(state, values, f"{path} in {operation.name}")
+            near = _nearest_state(state, values)
+            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(values)}"
+            problem = f"unknown state {state!r} of {path} in {operation.name}; {hint}"
             raise WrongValueError(problem, argument="until_state", value=state)
-        if not values and is_plain(path):
-            _warn_of_unlisted(state, operation, path)
+        if shape is not None and not values:
+            of_model = f"the model of {operation.name} lists no states of {path}"
+            _warn_of_unlisted(state, of_model, known, documentation)
     ends: tuple[Acceptor, ...] = ()
     if is_to_end:
         ends = tuple(ends_of_resource(operation, path))
-        documented = documented_states("" if shape is None else shape.documentation)
-        wanted += gone_states(values or (*documented, *compared))
+        wanted += gone_states(values or known)
         if not (wanted or ends or others.get("success_on_error")):
             problem = f"the model of {operation.name} does not say when a resource is gone: give "
             advice = Keyword("success_on_error"), ", the errors that say it"
@@ -214,16 +219,16 @@ def _state_path(operation: OperationModel, wanted: Collection[str]) -> str:
     return paths[0]
 
 
-def _values(operation: OperationModel, path: str) -> Collection[str]:
-    """Return the states that the model lists at a path; none if it lists none.
+def _shape_of_state(operation: OperationModel, path: str) -> Shape | None:
+    """Return what a path leads to, a state or a list of states; None if the model does not tell.
 
     Raises:
         ValueError: there is no member, or one of another type than a string.
     """
     if not is_plain(path):
-        return ()
+        return None
     found = shape_at(operation.output_shape, path)
-    shape: Shape | None = found.member if isinstance(found, ListShape) else found
+    shape = element_of(found) or found
     if shape is None:
         near = nearest(path, [known for known, _ in state_members(operation)])
         hint = f"; did you mean {near!r}?" if near else ""
@@ -237,15 +242,7 @@ def _values(operation: OperationModel, path: str) -> Collection[str]:
             parts += [": give ", Keyword("state_path"), f": {as_text!r}, and "]
             parts += [Keyword("until_state"), ": the value as text, such as 'true' or '5'"]
         raise WrongValueError(*parts, argument="state_path", value=path)
-    values: Collection[str] = shape.metadata.get("enum", ())
-    return values
-
-
-def _unknown(state: str, values: Collection[str], where: str) -> str:
-    """Return a message about a state that the model does not list at a path."""
-    near = _nearest_state(state, values)
-    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(values)}"
-    return f"unknown state {state!r} of {where}; {hint}"
+    return found
 
 
 def _nearest_state(state: str, values: Collection[str]) -> str | None:
@@ -253,39 +250,32 @@ def _nearest_state(state: str, values: Collection[str]) -> str | None:
     return next(iter(same), None) or nearest(state, values) or nearest(state.upper(), values)
 
 
-def _warn_of_unlisted(state: str, operation: OperationModel, path: str) -> None:
+def _warn_of_unlisted(
+    state: str, of_model: str, known: Collection[str], documentation: str
+) -> None:
     """Warn of a state that is not known, where the model lists none: it may never be seen."""
-    shape = shape_at(operation.output_shape, path)
-    documentation = "" if shape is None else shape.documentation
-    known = dict.fromkeys((*documented_states(documentation), *_compared(operation, path)))
     # A word in small letters may be any word of a sentence.
     before = r"<code>|<li>(?:\s|<p>)*|[\"'`]" if state.islower() else r"(?<![\w-])"
     is_mentioned = re.search(rf"(?:{before}){re.escape(state)}(?![\w-])", documentation)
     if state in known or is_mentioned:
         return
-    message = f"the model of {operation.name} lists no states of {path}"
     if not known:
-        warn(f"{message}, so that {state!r} cannot be checked", UserWarning)
+        warn(f"{of_model}, so that {state!r} cannot be checked", UserWarning)
         return
     near = _nearest_state(state, known)
     hint = f"; did you mean {near!r}?" if near else ""
     text = cut(", ".join(known), MOST_KNOWN)
-    warn(f"{message}, and {state!r} is not among those known: {text}{hint}", UserWarning)
+    warn(f"{of_model}, and {state!r} is not among those known: {text}{hint}", UserWarning)
 
 
 def _compared(operation: OperationModel, path: str) -> list[str]:
     """Return the states at a path that the shipped waiters of an operation know."""
-    matchers = [
-        acceptor.matcher.matcher
-        for waiter in shipped_definitions(operation.service_model.service_id.hyphenize())
-        if waiter.operation == operation.name
-        for acceptor in waiter.acceptors
-        if isinstance(acceptor.matcher, OutputMatcher)
-    ]
-    compared = [each.expected for each in matchers if _members(each.path) == _members(path)]
+    waiters = shipped_waiters_of(operation)
+    found = [each for waiter in waiters for each in comparisons_of(waiter, OutputMatcher)]
+    compared = [each.expected for each in found if _members(each.path) == _members(path)]
     # `length(VpcEndpoints[?State != 'available'])`
     inside = re.compile(rf"\b{re.escape(path.rpartition('.')[2])} *[!=]= *'([^']*)'")
-    return [*compared, *(value for each in matchers for value in inside.findall(each.path))]
+    return [*compared, *(value for each in found for value in inside.findall(each.path))]
 
 
 def _members(path: str) -> str:

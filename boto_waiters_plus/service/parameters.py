@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from botocore.exceptions import ParamValidationError
-from botocore.model import ListShape, OperationModel, StringShape
+from botocore.model import OperationModel, StringShape
 from botocore.validate import ParamValidator
+
+from .shapes import element_of, members_of
 
 _UNKNOWN: Final = re.compile(r'Unknown parameter in [^"]*: "(.+?)", must be one of: ')
 _MISSING: Final = re.compile(r'Missing required parameter in .*: "(\w+)"\Z')
@@ -82,9 +84,7 @@ def empty_id_list(operation: OperationModel, parameters: Mapping[str, Any]) -> s
     for name, value in parameters.items():
         if not isinstance(value, (list, tuple)) or value:
             continue
-        shape = operation.input_shape
-        member = None if shape is None else shape.members.get(name)
-        item = member.member if isinstance(member, ListShape) else None
+        item = element_of(members_of(operation.input_shape).get(name))
         # A choice of what to include may well be empty.
         if isinstance(item, StringShape) and not item.enum:
             return (

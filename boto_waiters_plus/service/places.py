@@ -76,15 +76,16 @@ def letters(name: str) -> str:
 
 def botocore_is_older() -> bool:
     """Return whether the installed botocore may lack what a shipped definition needs."""
-    return _numbers(botocore.__version__) < _numbers(WRITTEN_FOR)
+    return numbers_of(botocore.__version__) < numbers_of(WRITTEN_FOR)
 
 
 def botocore_is_newer() -> bool:
     """Return whether the installed botocore may have what no shipped definition knows."""
-    return _numbers(botocore.__version__) > _numbers(WRITTEN_FOR)
+    return numbers_of(botocore.__version__) > numbers_of(WRITTEN_FOR)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers_of(version: str) -> tuple[int, ...]:
+    """Return the three numbers of a version, which are compared one by one."""
     # What comes behind, of a distributor for example, changes no model.
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
@@ -98,8 +99,7 @@ class DefinitionPlace:
     """The definitions of one place, read at first use.
 
     Args:
-        read: returns them, or a mapping that makes each by its name; it raises a
-            `WaiterDefinitionError` if the place is malformed.
+        read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
         from_user: whether they come neither with this package nor with botocore.
         valid: whether they are known to fit their operations.
         fits: whether one of them can be used; None: all can.
@@ -107,7 +107,7 @@ class DefinitionPlace:
 
     def __init__(
         self,
-        read: Callable[[], Iterable[WaiterDefinition | UnreadWaiter] | Mapping[str, UnreadWaiter]],
+        read: Callable[[], Iterable[WaiterDefinition | UnreadWaiter]],
         *,
         from_user: bool = False,
         valid: bool = False,
@@ -119,26 +119,21 @@ class DefinitionPlace:
         self.valid = valid
 
     @computed_once
-    def _all(self) -> Any:
-        found = self._read()
-        return found if isinstance(found, Mapping) else tuple(found)
+    def _all(self) -> Sequence[WaiterDefinition | UnreadWaiter]:
+        return tuple(self._read())
 
     @computed_once
     def waiters(self) -> Sequence[WaiterDefinition | UnreadWaiter]:
         """All that can be used, in the order of precedence."""
-        found = self._all
-        return tuple(filter(self._fits, found.values() if isinstance(found, Mapping) else found))
+        return tuple(filter(self._fits, self._all))
 
     @computed_once
-    def _keys(self) -> BySnakeName[Any]:
-        found = self._all
-        if isinstance(found, Mapping):
-            return BySnakeName((name, name) for name in found)
-        return BySnakeName((waiter.name, place) for place, waiter in enumerate(found))
+    def _by_name(self) -> BySnakeName[WaiterDefinition | UnreadWaiter]:
+        return BySnakeName((waiter.name, waiter) for waiter in self._all)
 
     def named(self, name: str) -> Iterable[WaiterDefinition | UnreadWaiter]:
         """Return those with this name, without regard to case, making no other."""
-        return filter(self._fits, map(self._all.__getitem__, self._keys.alike(name)))
+        return filter(self._fits, self._by_name.alike(name))
 
 
 def places_of(
@@ -153,25 +148,27 @@ def places_of(
         loader: botocore's loader of the session; by default one with the default search path.
         definitions: the definitions given by the user, for any service.
     """
-    names = (service.service_name, service.service_id, service.endpoint_prefix)
     given = tuple(definitions)
     return (
-        DefinitionPlace(
-            lambda: (each for each in given if applies_to(each, *names)), from_user=True
-        ),
+        DefinitionPlace(lambda: given_for(service, given), from_user=True),
         DefinitionPlace(lambda: _on_search_path(service, loader), from_user=True),
+        DefinitionPlace(lambda: given_for(service, installed_definitions()[0]), from_user=True),
         DefinitionPlace(
-            lambda: (each for each in installed_definitions()[0] if applies_to(each, *names)),
-            from_user=True,
-        ),
-        DefinitionPlace(
-            lambda: unread_shipped(service.service_id.hyphenize()),
+            lambda: unread_shipped(service.service_id.hyphenize()).values(),
             valid=True,
             # An older model may lack the state that a shipped waiter compares.
             fits=partial(_fits, service) if botocore_is_older() else None,
         ),
         DefinitionPlace(lambda: _of_botocore(service, loader)),
     )
+
+
+def given_for(
+    service: ServiceModel, definitions: Iterable[WaiterDefinition]
+) -> list[WaiterDefinition]:
+    """Return the definitions that are for a service, by any of its names, or for any service."""
+    names = (service.service_name, service.service_id, service.endpoint_prefix)
+    return [each for each in definitions if applies_to(each, *names)]
 
 
 def applies_to(definition: WaiterDefinition, *service_names: str) -> bool:

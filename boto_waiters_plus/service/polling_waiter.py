@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.model import OperationModel
 
@@ -26,20 +26,6 @@ from .reports import StateReports, WordsWithPaths, shipped_reports
 from .screens import Screen, screen_by
 from .shapes import state_path
 from .sharing import Coalescing, coalescing_of
-
-
-class OfChange(Protocol):
-    """How the responses of a poll are judged for a change that is waited for."""
-
-    def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
-        """The items of a call that are judged one by one; None: a response is judged whole."""
-
-    def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
-        """Return how a response differs from what a call asked for, in words."""
-
-    def settling(self, index: int | None) -> Mapping[str, Any]:
-        """Return the members of `Facts` that `settle_for` goes by."""
-        ...
 
 
 class PollingWaiter:
@@ -69,10 +55,17 @@ class PollingWaiter:
     certain: Collection[int] = ()
     """The indexes of the acceptors that tell of a change, whatever the state was before it."""
 
-    @property
-    def of_change(self) -> OfChange | None:
-        """What the acceptors see of a change that is waited for; None: of none."""
+    def items_of(self, _: Mapping[str, Any]) -> Sequence[Any] | None:
+        """Return the items of a call that are judged one by one; None: a response is whole."""
         return None
+
+    def unmet(self, _: Any, __: Mapping[str, Any]) -> str | None:
+        """Return how a response differs from what a call asked for, in words."""
+        return None
+
+    def settling(self, _: int | None) -> Mapping[str, Any]:
+        """Return the members of `Facts` that `settle_for` goes by."""
+        return {}
 
     @computed_once
     def description(self) -> WaitDescription:
@@ -93,7 +86,16 @@ class PollingWaiter:
     @computed_once
     def stock_description(self) -> WaitDescription:
         """The description for waiter objects, in botocore's words where it has any."""
-        return in_botocores_words(self.description, self.definition)
+        # Only the waiter objects of `get_waiter` have brought it.
+        from botocore.waiter import AcceptorConfig  # noqa: PLC0415
+
+        acceptors = []
+        for index, acceptor in enumerate(self.definition.acceptors):
+            config = acceptor_to_waiters2(acceptor)
+            matched = acceptor.matcher.describe()
+            text = matched if config is None else AcceptorConfig(config).explanation
+            acceptors.append(MatchedAcceptor(index, text))
+        return replace(self.description, goal="", acceptors=tuple(acceptors))
 
     @computed_once
     def resource_label(self) -> ResourceLabel:
@@ -164,7 +166,7 @@ class PollingWaiter:
                     acceptor=index,
                     certain=index in self.certain,
                     missing=index in self.of_missing,
-                    **({} if self.of_change is None else self.of_change.settling(index)),
+                    **self.settling(index),
                 ),
                 partial(self.reason, index),
             )
@@ -174,18 +176,3 @@ class PollingWaiter:
     def reason(self, matched: int | None, response: Any) -> FoundReason:
         """Return the service's reason for the state of a response; see `find_reason`."""
         return find_reason(self.operation, response, self._compared, matched)
-
-
-def in_botocores_words(
-    description: WaitDescription, definition: WaiterDefinition
-) -> WaitDescription:
-    """Return what is waited for, in botocore's words where it has any."""
-    # Only the waiter objects of `get_waiter` have brought it.
-    from botocore.waiter import AcceptorConfig  # noqa: PLC0415
-
-    acceptors = []
-    for index, acceptor in enumerate(definition.acceptors):
-        config = acceptor_to_waiters2(acceptor)
-        text = acceptor.matcher.describe() if config is None else AcceptorConfig(config).explanation
-        acceptors.append(MatchedAcceptor(index, text))
-    return replace(description, goal="", acceptors=tuple(acceptors))

@@ -127,11 +127,6 @@ def _reason_of_state(
     return FoundReason()
 
 
-def shipped_reasons() -> Mapping[str, Sequence[str]]:
-    """Return what `data/reasons.json` lists: the parts of reasons by the id of the structure."""
-    return shipped_traits("boto.waiters#reason")
-
-
 def expressions_of(operation: OperationModel, state_path: str) -> tuple[str, ...]:
     """Return the expressions for the parts of the reason of a state, those to show first.
 
@@ -145,7 +140,7 @@ def expressions_of(operation: OperationModel, state_path: str) -> tuple[str, ...
     output = operation.output_shape
     namespace = aws_namespace(str(operation.service_model.service_id))
     for outer, state, owner in _owners(output, state_path):
-        parts = shipped_reasons().get(f"{namespace}#{owner.name}")
+        parts = shipped_traits("boto.waiters#reason").get(f"{namespace}#{owner.name}")
         if parts is not None:
             return tuple(_expression(outer, state, f"[{part}]") for part in parts)
     found = reason_beside(output, state_path) or reason_beside(output, state_path, hidden=True)

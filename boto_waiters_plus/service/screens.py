@@ -15,10 +15,11 @@ from typing import Any
 from botocore.model import OperationModel
 
 from ..definitions.shipped import shipped_traits
-from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import OutputMatcher, SuccessMatcher
 from ..engine.model import WaiterDefinition
 from .data_model import member_names
+from .shapes import value_at
+from .tokens import shape_id_of
 
 SCREEN = "boto.waiters#screen"
 
@@ -181,13 +182,6 @@ def _scope(value: str | Mapping[str, str]) -> Scope:
     return Scope(member=value["from"], pattern=value["pattern"], to=value["to"])
 
 
-def value_at(document: Any, path: str) -> Any:
-    """Return what the members of a path lead to; None if there is nothing."""
-    for name in path.split("."):
-        document = document.get(name) if isinstance(document, Mapping) else None
-    return document
-
-
 def with_value_at(path: str, value: Any) -> dict[str, Any]:
     """Return an object that has a value at the end of a path, and nothing else."""
     names: Sequence[str] = path.split(".")
@@ -208,9 +202,8 @@ def shipped_screens() -> Mapping[str, Screen]:
 
 def screen_by(definition: WaiterDefinition, operation: OperationModel) -> Screen | None:
     """Return what tells the states that a waiter reads; None if nothing does."""
-    model = operation.service_model
-    screen = shipped_screens().get(f"{aws_namespace(str(model.service_id))}#{operation.name}")
-    if screen is None or screen.operation not in model.operation_names:
+    screen = shipped_screens().get(shape_id_of(operation))
+    if screen is None or screen.operation not in operation.service_model.operation_names:
         return None
     return screen if reads_only(definition, screen) else None
 

@@ -39,9 +39,9 @@ from .bound_waiter import BoundWaiter
 from .places import (
     BySnakeName,
     DefinitionPlace,
-    applies_to,
     botocore_is_newer,
     botocores_own,
+    given_for,
     letters,
     places_of,
 )
@@ -106,10 +106,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         """
         bound_waiter = self._given.get(definition)
         if bound_waiter is None:
-            service = self._service
-            names = (service.service_name, service.service_id, service.endpoint_prefix)
-            if not applies_to(definition, *names):
-                problem = f"a waiter of {definition.service}, not of {service.service_name}"
+            if not given_for(self._service, [definition]):
+                problem = f"a waiter of {definition.service}, not of {self.service_name}"
                 raise WaiterDefinitionError(
                     problem, source=definition.source, waiter=definition.name
                 )
@@ -125,14 +123,12 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
     @property
     def service_name(self) -> str:
         """The botocore name of the service."""
-        name: str = self._service.service_name
-        return name
+        return str(self._service.service_name)
 
     @property
     def operation_names(self) -> list[str]:
         """The names of the operations of the service."""
-        names: list[str] = self._service.operation_names
-        return names
+        return list(self._service.operation_names)
 
     def only_in_botocore(self, definition: WaiterDefinition) -> list[Acceptor]:
         """Return the acceptors that only botocore's own waiter of this name has."""
@@ -298,18 +294,11 @@ def _resolved(
     """Return the definition with its `status` matchers replaced; see `without_status`."""
     if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
         return definition
-
-    def errors_with_status(status: int) -> list[str]:
-        return [
-            shape.name
-            for shape in operation.error_shapes
-            if shape.metadata.get("error", {}).get("httpStatusCode") == status
-        ]
-
+    metadata = ((shape.name, shape.metadata.get("error", {})) for shape in operation.error_shapes)
     return without_status(
         definition,
         is_head=operation.http.get("method") == "HEAD",
-        errors_with_status=errors_with_status,
+        errors=[(name, error.get("httpStatusCode")) for name, error in metadata],
         keep_others=keep_others,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
@@ -71,6 +71,13 @@ def inner_shape(shape: Shape | None, name: str = "") -> Shape | None:
     return None
 
 
+def value_at(document: Any, path: str) -> Any:
+    """Return what the members of a path, joined by dots, lead to; None if there is nothing."""
+    for name in path.split("."):
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document
+
+
 def is_plain(path: str) -> bool:
     """Whether an expression has members joined by dots only, with `[]`, `[*]` or an index."""
     return all(map(_STEP.match, path.split(".")))
@@ -81,8 +88,7 @@ def shape_at(root: Shape | None, path: str) -> Shape | None:
     shape = root
     for step in filter(None, map(_STEP.match, path.split("."))):
         shape = None if isinstance(shape, ListShape) else inner_shape(shape, step[1])
-        if step[2]:
-            shape = shape.member if isinstance(shape, ListShape) else None
+        shape = element_of(shape) if step[2] else shape
     return shape
 
 
@@ -184,8 +190,8 @@ def _last(path: str) -> str:
 def _members(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
     if isinstance(shape, ListShape):
         path, shape = f"{path}[]", shape.member
-    if isinstance(shape, StructureShape) and not is_sensitive(shape):
-        for name, member in shape.members.items():
+    if not is_sensitive(shape):
+        for name, member in members_of(shape).items():
             if not is_sensitive(member, shape, name):
                 yield f"{path}.{name}" if path else name, member
 
@@ -233,6 +239,11 @@ def members_of(shape: Shape | None) -> Mapping[str, Shape]:
     return shape.members if isinstance(shape, StructureShape) else {}
 
 
+def required_of(shape: Shape | None) -> Sequence[str]:
+    """Return the members that a structure has to have; none of any other shape."""
+    return shape.required_members if isinstance(shape, StructureShape) else ()
+
+
 def element_of(shape: Shape | None) -> Shape | None:
     """Return the shape of a list's elements; None if the shape is not a list."""
     return shape.member if isinstance(shape, ListShape) else None
@@ -259,8 +270,7 @@ def item_names(request: Shape | None, answer: Shape | None) -> list[str]:
 
     A filter tells what they share.
     """
-    required = request.required_members if isinstance(request, StructureShape) else ()
-    filters, found = filters_of(request), []
+    required, filters, found = required_of(request), filters_of(request), []
     for name, shape in members_of(request).items():
         words = [word.upper() for word in words_of(name)]
         if words[:1] == ["INCLUDE"] or name in filters:

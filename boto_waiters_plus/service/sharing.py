@@ -17,8 +17,8 @@ from typing import Any
 from botocore.model import OperationModel
 
 from ..definitions.shipped import shipped_traits
-from ..definitions.smithy import aws_namespace
 from ..wait.facts import IsMeant, ItemsById, UnfinishedIds
+from .tokens import shape_id_of
 
 # --- operations that accept a list of identifiers, and how to split their responses by identifier
 # They are listed in `data/coalescing.json`, by the trait `boto.waiters#coalescing`, which
@@ -97,8 +97,7 @@ _Position = tuple[int, ...]
 
 def coalescing_of(operation: OperationModel) -> Coalescing | None:
     """Return how calls of an operation can be shared; None if they cannot."""
-    namespace = aws_namespace(str(operation.service_model.service_id))
-    return shipped_coalescing().get(f"{namespace}#{operation.name}")
+    return shipped_coalescing().get(shape_id_of(operation))
 
 
 def asked_ids(

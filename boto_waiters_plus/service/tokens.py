@@ -10,9 +10,11 @@ from typing import Any
 
 from botocore.model import OperationModel, Shape
 
-from ..definitions.changes import shipped_token_lifetime, shipped_token_path
+from ..definitions.changes import TOKEN, TOKEN_LIFETIME
+from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
 from .parameters import copied
+from .shapes import members_of, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,7 @@ class TokenMember:
 
     def value_in(self, parameters: Mapping[str, Any]) -> Any:
         """Return the caller's token; None if there is none."""
-        value: Any = parameters
-        for member in self.path:
-            value = value.get(member) if isinstance(value, Mapping) else None
-        return value
+        return value_at(parameters, self.name)
 
     def put_into(self, parameters: Mapping[str, Any], token: str) -> dict[str, Any]:
         """Return a copy of the parameters with this token."""
@@ -83,18 +82,17 @@ def token_member(operation: OperationModel) -> TokenMember | None:
 
     It is the one that the model marks, or one that `data/idempotency.json` lists.
     """
-    shape = operation.input_shape
-    if shape is None:
-        return None
-    marked = operation.idempotent_members
+    shape: Shape | None = operation.input_shape
     shape_id = shape_id_of(operation)
-    path = (marked[0],) if marked else shipped_token_path(shape_id)
-    if path is None:
-        return None
+    listed = shipped_traits(TOKEN).get(shape_id, {}).get("path", ())
+    path = tuple(operation.idempotent_members[:1] or listed)
     for member in path:
-        shape = getattr(shape, "members", {}).get(member)
+        shape = members_of(shape).get(member)
     # An older botocore may lack a member that is listed.
-    return None if shape is None else TokenMember(path, shape, shipped_token_lifetime(shape_id))
+    if not path or shape is None:
+        return None
+    lifetime = shipped_traits(TOKEN_LIFETIME).get(shape_id, {}).get("seconds")
+    return TokenMember(path, shape, lifetime)
 
 
 def shape_id_of(operation: OperationModel) -> str:

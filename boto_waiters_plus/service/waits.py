@@ -13,7 +13,7 @@ from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings
 from .bound_waiter import BoundWaiter
-from .client_waits import wait_on, wait_on_async
+from .client_waits import PreparedWait
 from .clients import waiters_of
 from .service_waiters import ServiceWaiters
 
@@ -76,9 +76,9 @@ def wait_until(
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
     if is_async(type(client_behind(client))):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
-    return wait_on(
+    return PreparedWait(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-    )
+    ).run()
 
 
 @overload
@@ -131,9 +131,9 @@ async def wait_until_async(
     """
     called_at = time.monotonic()
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    return await wait_on_async(
+    return await PreparedWait(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-    )
+    ).run_async()
 
 
 def find_waiter(

@@ -7,6 +7,7 @@ from pathlib import Path
 import jmespath
 import pytest
 
+from boto_waiters_plus.definitions.shipped import shipped_traits
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine.acceptors import AcceptorState, OutputMatcher
 from boto_waiters_plus.service.places import default_loader
@@ -14,7 +15,6 @@ from boto_waiters_plus.service.reasons import (
     EXPECTED,
     expressions_of,
     reason_beside,
-    shipped_reasons,
 )
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
@@ -63,7 +63,11 @@ def test_every_expression_gives_the_failed_resources_reason(service_model, full_
 @pytest.mark.models
 def test_every_listed_part_of_a_reason_gives_a_text(service_model, full_sample):
     """Of a response in which every text is FAILED, and every number 1."""
-    unused = {(shape_id, part) for shape_id, parts in shipped_reasons().items() for part in parts}
+    unused = {
+        (shape_id, part)
+        for shape_id, parts in shipped_traits("boto.waiters#reason").items()
+        for part in parts
+    }
     for service in default_loader().list_available_services("service-2"):
         model = service_model(service)
         namespace = aws_namespace(str(model.service_id)) + "#"

@@ -100,7 +100,7 @@ def test_status_becomes_what_smithy_can_say(case, keep_others):
     definition = without_status(
         converted(waiter(acceptor, retry)),
         is_head=case["head"],
-        errors_with_status=lambda status: case["errors"].get(str(status), []),
+        errors=[(name, int(status)) for status, each in case["errors"].items() for name in each],
         keep_others=keep_others,
     )
     matchers = [found.to_json()["matcher"] for found in definition.acceptors]
