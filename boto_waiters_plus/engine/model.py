@@ -17,8 +17,8 @@ from ..common.wrong_arguments import WrongValueError, wrong_value
 from .acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     MatchedAcceptor,
     OutputMatcher,
     PathComparator,
@@ -266,7 +266,7 @@ class WaitDescription:
 def _in_words(acceptor: Acceptor) -> tuple[str, bool]:
     """Return what a message says of the match of an acceptor: of an expression, nothing."""
     matcher = acceptor.matcher
-    if not isinstance(matcher, OutputMatcher | InputOutputMatcher):
+    if not isinstance(matcher, DocumentMatcher):
         return matcher.describe(), True
     compared = matcher.matcher
     is_state = compared.comparator is not PathComparator.BOOLEAN_EQUALS

@@ -17,7 +17,7 @@ from jmespath.exceptions import ArityError, JMESPathTypeError
 from jmespath.functions import Functions, signature
 from jmespath.visitor import TreeInterpreter
 
-from .redaction import cut
+from .redaction import cut, is_number
 
 MOST_STEPS: Final = 500_000
 """Steps of the expressions on one response: nodes that are visited, items that are made."""
@@ -91,10 +91,6 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(one[name], other[name]) for name in one)
     return bool(one == other)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class _SpecFunctions(Functions):
@@ -217,7 +213,7 @@ class SpecEvaluation(PathEvaluation):
                 return _equal(left, right)
             case "ne":
                 return not _equal(left, right)
-            case operator if _is_number(left) and _is_number(right):
+            case operator if is_number(left) and is_number(right):
                 return bool(self.COMPARATOR_FUNC[operator](left, right))
         return None
 
