@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import contextvars
 import importlib.util
-import logging
 import math
 import threading
 import time
 from collections.abc import Callable
-from contextvars import Context
 from functools import partial
 from typing import Final, Literal, Protocol
 
+from ..common.errors import logger
 from ..common.process import after_fork, start_thread
 from ..options import CancelEvent
 from .clock import separate
@@ -24,8 +23,6 @@ from .clock import separate
 # --- threads that wait for cancel events while calls are in flight -------------------------------
 # Each event has a thread, because it may be an object of any class: it may take its time, raise,
 # or never return. A `threading.Event` is waited for, so that nothing polls it.
-
-logger = logging.getLogger("boto_waiters_plus")
 
 EVENT_SLICE: Final = 1.0
 """Seconds of one wait for a `threading.Event`; the thread ends at the first without a call."""
@@ -156,7 +153,7 @@ def untouched_monotonic() -> Callable[[], float]:
 monotonic = untouched_monotonic()
 
 
-class WatchedCall(Protocol):
+class WatchedCall(CancellableCall, Protocol):
     """A call that the watchdog ends."""
 
     deadline: float
@@ -164,14 +161,6 @@ class WatchedCall(Protocol):
     listen_at: float
     """The time, by `monotonic`, from which the cancel events are listened to."""
     cancel_events: tuple[CancelEvent, ...]
-    context: Context | None
-    """What the cancel events see."""
-    ended: bool
-    """Whether the call is over."""
-
-    def cancel(self) -> None:
-        """End the call because a cancel event is set."""
-        ...
 
     def cut(self, reason: Literal["deadline", "cancelled"], /) -> None:
         """Abort what is in flight; called with the lock held."""
