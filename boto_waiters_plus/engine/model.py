@@ -136,10 +136,8 @@ class WaiterDefinition:
         least, most = seconds("min_delay", min_delay), seconds("max_delay", max_delay)
         check_order(least, most)
         good, bad = texts("success", success), texts("failure", failure)
-        ends, retried = (
-            texts("success_on_error", success_on_error),
-            texts("retry_on_error", retry_on_error),
-        )
+        ends = texts("success_on_error", success_on_error)
+        retried = texts("retry_on_error", retry_on_error)
         if not good and not ends:
             problem = "success and success_on_error are empty: the wait could not succeed"
             raise WrongValueError(problem, argument="success", value=success)

@@ -239,7 +239,7 @@ class Path:
         self._node: Any = jmespath.compile(text).parsed
         # Only these put one value into another twice.
         repeats = {"multi_select_list", "multi_select_dict"}
-        self._may_repeat = not repeats.isdisjoint(_kinds(self._node))
+        self._may_repeat = not repeats.isdisjoint(kinds_in(self._node))
 
     def value(self, document: Any, evaluation: PathEvaluation) -> Any:
         """Return the value on a document of JSON values.
@@ -254,7 +254,8 @@ class Path:
         return value
 
 
-def _kinds(tree: Any) -> Iterator[str]:
+def kinds_in(tree: Any) -> Iterator[str]:
+    """Yield the type of each node of a parsed expression."""
     rest = [tree]
     for node in rest:  # It grows meanwhile.
         # The children of a slice are its bounds: numbers or None.

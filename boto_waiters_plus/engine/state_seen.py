@@ -22,6 +22,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jmespath
 
+from .path_interpreter import kinds_in
 from .redaction import counted, flat, is_number
 
 Kind = Literal["state", "number", "flag", "presence", "count"]
@@ -156,7 +157,8 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         facts = [*_facts(root)] if is_compared else [Fact("state", root)]
     except Exception:  # jmespath lets RecursionError and other builtin errors through
         return {}
-    if _renames(root):
+    # A part of it gives members other names.
+    if "multi_select_dict" in kinds_in(root):
         return {}
     before = ["output"] if of_both else []
     names = [(fact.kind == "state", _names(fact.node)) for fact in facts]
@@ -166,11 +168,6 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         if len(found) > len(before) and found[: len(before)] == before
         if not _TOKEN.fullmatch(found[-1])
     }
-
-
-def _renames(node: Node) -> bool:
-    """Return whether a part of an expression gives members other names."""
-    return node["type"] == "multi_select_dict" or any(map(_renames, _children(node)))
 
 
 def _without_comparisons_to(names: Sequence[str], node: Node) -> Node:
@@ -201,10 +198,7 @@ def _facts_of_path(path: str, *, is_boolean: bool) -> list[Fact]:
 
 
 def _has_many_nodes(root: Node) -> bool:
-    nodes = [root]
-    for node in nodes:  # It grows meanwhile.
-        nodes += _children(node)
-    return len(nodes) > MOST_NODES
+    return len([*kinds_in(root)]) > MOST_NODES
 
 
 def _facts(node: Node) -> Iterator[Fact]:
@@ -296,10 +290,6 @@ def _children(node: Node) -> list[Node]:
     return [child for child in node["children"] if isinstance(child, dict)]
 
 
-def _calls_function(node: Node) -> bool:
-    return node["type"] == "function_expression" or any(map(_calls_function, _children(node)))
-
-
 def _names(node: Node) -> list[str]:
     """Return the members on the way of an expression; conditions of filters left out."""
     if node["type"] == "field":
@@ -370,7 +360,7 @@ def _missing(node: Node, document: Any) -> str | None:
     """Return the first member on the way of an expression that the document lacks, in words."""
     names = _names(node)
     values = [document]
-    if _calls_function(node) or not isinstance(document, dict):
+    if "function_expression" in kinds_in(node) or not isinstance(document, dict):
         return None
     for name in names:
         found = [each.get(name) for each in values if isinstance(each, dict)]
