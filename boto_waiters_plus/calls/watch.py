@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final, Literal, Protocol
 
 from ..common.errors import logger
-from ..common.process import after_fork, start_thread
+from ..common.process import renew_in_forks, start_thread
 from ..options import CancelEvent
 from .clock import separate
 
@@ -90,8 +90,7 @@ class _Listener:
 
 class _Listeners:
     def __init__(self) -> None:
-        self.renew()
-        after_fork(self.renew)
+        renew_in_forks(self.renew)
 
     def renew(self) -> None:
         self.lock = threading.RLock()
@@ -180,8 +179,7 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._calls: set[WatchedCall] = set()
-        self.renew()
-        after_fork(self.renew)
+        renew_in_forks(self.renew)
 
     def renew(self) -> None:
         """Forget the calls and threads of the parent process."""
