@@ -96,7 +96,7 @@ def leave_deadlines() -> None:
     _ends.set(())
 
 
-def effective_max_wait(waiter: str, max_wait: object) -> TimeBound:
+def effective_max_wait(waiter: str, max_wait: object, besides: deadline | None = None) -> TimeBound:
     """Return `max_wait`, cut to the deadline around the caller.
 
     Section "Waiter workflow" demands that the caller gives a time bound; a deadline is one too.
@@ -104,6 +104,7 @@ def effective_max_wait(waiter: str, max_wait: object) -> TimeBound:
     Args:
         waiter: the name of the wait in messages.
         max_wait: the caller's value, or what is left of it; None if it was not given.
+        besides: a deadline that does not count.
 
     Returns:
         The bound; not positive where the time is over already: the wait times out without a
@@ -113,38 +114,20 @@ def effective_max_wait(waiter: str, max_wait: object) -> TimeBound:
         TypeError: neither is given, or it is not a number.
         ValueError: not finite.
     """
-    return wait_bounds(waiter, max_wait)[0]
-
-
-def wait_bounds(
-    waiter: str, max_wait: object, besides: deadline | None = None
-) -> tuple[TimeBound, TimeBound | None]:
-    """Return `effective_max_wait` and what is left of the deadline around the caller, if any.
-
-    Args:
-        waiter, max_wait: as for `effective_max_wait`.
-        besides: a deadline that does not count.
-    """
     left = deadline_left(besides)
     if isinstance(max_wait, TimeBound):
-        return max_wait.within(left), left
+        return max_wait.within(left)
     if max_wait is not None:
-        return TimeBound(time_bound("max_wait", max_wait)).within(left), left
+        return TimeBound(time_bound("max_wait", max_wait)).within(left)
     if left is None:
         raise no_max_wait(waiter)
-    return left, left
+    return left
 
 
 def no_max_wait(waiter: str) -> WrongTypeError:
     """Return the error of a wait that is given no time bound."""
     rest = ", the number of seconds to wait at most"
     return WrongTypeError(f"{waiter} needs ", Keyword("max_wait"), rest)
-
-
-def seconds_left() -> float | None:
-    """Return the seconds to the nearest deadline, negative once it has passed; None without one."""
-    left = deadline_left()
-    return None if left is None else left.seconds
 
 
 def deadline_left(besides: deadline | None = None) -> TimeBound | None:

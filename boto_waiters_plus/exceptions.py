@@ -131,7 +131,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         return [*wait_rows(self), ("message", str(self))]
 
     def __copy__(self) -> WaiterError:
-        copied = _rebuild_error(type(self), self.kwargs["name"], self.kwargs["reason"])
+        copied = type(self)(self.kwargs["name"], self.kwargs["reason"])
         copied.args = self.args
         copied.__dict__.update(self.__dict__)
         copied.__cause__ = self.__cause__
@@ -160,11 +160,7 @@ class WaiterError(FactTable, botocore.exceptions.WaiterError):
         facts = {**self.__dict__, "args": self.args, "__cause__": self.__cause__}
         # A transport error may hold a socket, a response a stream: these are left out.
         state = {name: value for name, value in facts.items() if _can_be_pickled(value)}
-        return _rebuild_error, (type(self), self.kwargs["name"], self.kwargs["reason"]), state
-
-
-def _rebuild_error(cls: type[WaiterError], name: str, reason: str) -> WaiterError:
-    return cls(name, reason)
+        return type(self), (self.kwargs["name"], self.kwargs["reason"]), state
 
 
 def _can_be_pickled(value: Any) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import logging
 import os
 import stat
 import threading
@@ -21,15 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .common.process import JobThread, after_fork
+from .common.errors import logger
+from .common.process import JobThread, renew_in_forks
 from .common.wrong_arguments import wrong_type
 from .engine.delays import KnownTime, is_sound_time
 
 if TYPE_CHECKING:
     import sqlite3
 
-
-logger = logging.getLogger("boto_waiters_plus")
 
 MOST_TIMES: Final = 64
 """The times that are kept of each kind of wait."""
@@ -135,8 +133,7 @@ class History:
         self.path = (default_path() if path is None else Path(path)).absolute()
         self._has_told = False
         self._usable_at = 0.0
-        self._renew()
-        after_fork(self._renew)
+        renew_in_forks(self._renew)
 
     def _renew(self) -> None:
         # A parent process writes its times itself.

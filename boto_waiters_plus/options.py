@@ -34,16 +34,11 @@ class CancelEvent(Protocol):
         ...
 
 
-class WakeSignal(Protocol):
-    """An event that ends a delay early: `threading.Event`, or anything with these methods."""
+class WakeSignal(CancelEvent, Protocol):
+    """An event that ends a delay early: `threading.Event`, or anything with these methods.
 
-    def is_set(self) -> bool:
-        """Whether something has happened since `clear`."""
-        ...
-
-    def wait(self, timeout: float | None = None, /) -> bool:
-        """Block until it is set, at most `timeout` seconds; return whether it is set."""
-        ...
+    It is set if something has happened since `clear`.
+    """
 
     def clear(self) -> None:
         """Reset it: the wait is about to poll."""

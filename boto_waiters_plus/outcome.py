@@ -37,14 +37,6 @@ Record = tuple[Iterable[TimelineEntry] | None, int, float, str | None]
 the last one its number, its time, and the state seen or the code of its error."""
 
 
-def timeline_of(record: Record | None) -> tuple[TimelineEntry, ...]:
-    """Return the timeline of a wait; empty if no attempt was answered."""
-    if record is None:
-        return ()
-    earlier, attempt, elapsed, state = record
-    return (*(earlier or ()), TimelineEntry(attempt, round(elapsed, 3), state))
-
-
 Rows = Sequence[tuple[str, str]]
 
 
@@ -65,7 +57,10 @@ class FactTable:
         wait to the answer) and `state` (the state seen or the code of the error, as text; None if
         it may not be shown). A call that was ended without an answer is not among them.
         """
-        return timeline_of(self.timeline_record)
+        if self.timeline_record is None:
+            return ()
+        earlier, attempt, elapsed, state = self.timeline_record
+        return (*(earlier or ()), TimelineEntry(attempt, round(elapsed, 3), state))
 
     def _rows(self) -> Rows:
         """Return the names and the texts of the facts, which are safe to show."""

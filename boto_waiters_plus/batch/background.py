@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
+from ..common.errors import logger
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .groups import Task
 from .schedule import DEFAULT_THREADS, Schedule
-
-logger = logging.getLogger("boto_waiters_plus")
 
 CLOSE_GRACE: Final = 2.0
 """Seconds that `close` waits for the thread to take what calls have returned."""

@@ -20,7 +20,7 @@ from ..common.arguments import count, flag, time_bound, unknown_option, with_met
 from ..common.errors import caller
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Keyword, WrongTypeError, wrong_type
-from ..deadlines import deadline_left, seconds_left
+from ..deadlines import deadline_left
 from ..exceptions import WaiterCancelledError, WaiterError, WaitersError
 from ..options import CancelEvent, Seconds, refuse_options_of_waits, refuse_short_wait
 from ..outcome import ResponseOutcome, WaiterOutcome
@@ -191,7 +191,7 @@ class Batch(Generic[WaitT]):
         self._given, self.waits = _checked(waits, name)
         self._name = name
         self._max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
-        if self._max_wait is None and seconds_left() is None:
+        if self._max_wait is None and deadline_left() is None:
             self._need_max_wait()
         if self._max_wait is not None:
             for wait in self.waits:
@@ -302,8 +302,7 @@ class Batch(Generic[WaitT]):
         for index, result in self._results.items():
             if isinstance(result, WaiterOutcome):
                 return self._given[index], result
-        results = [self._results[index] for index in range(len(self.waits))]
-        raise waiters_error(self._name, self.waits, results, self._max_wait)
+        raise waiters_error(self._name, self.waits, self.results("collect"), self._max_wait)
 
     # --- parts -----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Final, Protocol
+from typing import Final
 
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.threads import CallersThread, ask_caller_in
@@ -40,22 +40,6 @@ class RunClock:
     def is_at_least(self, moment: float) -> None:
         """Note that a sleep until `moment` ran to its end."""
         self._ahead += max(0.0, moment - self())
-
-
-class CallExecutor(Protocol):
-    """Makes the calls of a run."""
-
-    def begin(self, target: Task | CallGroup) -> None:
-        """Make the call for these waits, without blocking until it is over."""
-        ...
-
-    def finished(self, seconds: float) -> list[FinishedCall]:
-        """Return the calls that are over; if there are none, wait up to `seconds` for one."""
-        ...
-
-    def close(self) -> None:
-        """End the calls in flight; their replies are not needed."""
-        ...
 
 
 class ThreadCallExecutor:

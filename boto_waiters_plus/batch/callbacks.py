@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,10 +12,8 @@ from typing import Any, Final
 
 from ..calls.clock import current_time, start_timed_thread
 from ..calls.watch import monotonic
-from ..common.errors import warn
+from ..common.errors import logger, warn
 from ..common.process import JobThread
-
-logger = logging.getLogger("boto_waiters_plus")
 
 Callback = Callable[[Any], object]
 

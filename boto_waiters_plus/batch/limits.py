@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..calls.clients import PerClient
-from ..common.process import after_fork
+from ..common.process import renew_in_forks
 
 LONGEST_HOLD: Final = 1.0
 """Seconds that a call in flight counts after a throttle: one that hangs must not hold up others."""
@@ -134,8 +134,7 @@ class ClientSlots:
 
     def __init__(self, client: Any) -> None:
         self._number = connections_kept(client)
-        self._renew()
-        after_fork(self._renew)
+        renew_in_forks(self._renew)
 
     def _renew(self) -> None:
         # In a child of a fork, the calls of the parent do not end.

@@ -142,7 +142,7 @@ class Preparation:
         is_once = wait.max_wait == 0 and of_all is not None and of_all.seconds
         with deadline_of(of_all) if is_once and of_all else contextlib.nullcontext():
             run, call = wait.run_and_call(
-                least(wait.max_wait, most),
+                min((each for each in (wait.max_wait, most) if each is not None), default=None),
                 self.function,
                 observers=self._observers(PROCESS_LEVEL.own),
                 on_attempt=self._on_attempt(options),
@@ -201,10 +201,3 @@ def marked_context() -> contextvars.Context:
     """Return the caller's context variables, for calls that are marked as a waiter's."""
     with marked_as_waiter():
         return contextvars.copy_context()
-
-
-def least(first: float | None, second: float | None) -> float | None:
-    """Return the lesser of two time bounds, each of which may be None."""
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second)

@@ -114,11 +114,6 @@ class TaskSteps:
             self.enqueue_group(entry)
         return taken
 
-    def call_shared(self, tasks: Sequence[Task], sharers: CallGroup) -> None:
-        """Note that the call of these waits is made for all of them."""
-        for task in tasks:
-            task.sharers = sharers
-
     def call_ended(self, tasks: Sequence[Task], reply: Reply | None) -> list[Task]:
         """Note that a call has ended; return the waits that have not ended during it."""
         live = []
@@ -462,7 +457,8 @@ class Schedule:
                         target = entry  # It keeps its pages, even if some of its waits have ended.
                 self.queue.begin_call(target, now)
                 if isinstance(target, CallGroup):
-                    self._steps.call_shared(tasks, target)
+                    for task in tasks:
+                        task.sharers = target
                 yield target
 
     def finish(self, finished: Sequence[FinishedCall]) -> None:

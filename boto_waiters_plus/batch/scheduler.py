@@ -13,7 +13,7 @@ from ..calls.clock import IdleQueue, current_time
 from ..calls.threads import CallersThread, ask_caller_in
 from ..common.process import start_thread
 from ..options import CancelEvent
-from .call_executor import FORKED, LONGEST_BLOCK, CallExecutor, ThreadCallExecutor
+from .call_executor import FORKED, LONGEST_BLOCK, ThreadCallExecutor
 from .groups import FinishedCall, Task
 from .schedule import Schedule
 
@@ -26,7 +26,6 @@ def run_waits(
     *,
     context: contextvars.Context | None = None,
     stop: threading.Event | None = None,
-    executor: CallExecutor | None = None,
 ) -> Generator[Task, None, None]:
     """Run many waits in the calling thread.
 
@@ -37,7 +36,6 @@ def run_waits(
         tasks: the waits.
         context: the context variables that the calls see.
         stop: set when replies are no longer needed.
-        executor: makes the calls; threads of the run's own if not given.
 
     Yields:
         Each wait when it has ended.
@@ -45,7 +43,7 @@ def run_waits(
     Raises:
         BaseException: a call raised this, and it is not an `Exception`.
     """
-    executor = executor or ThreadCallExecutor(run.now, context, stop=stop)
+    executor = ThreadCallExecutor(run.now, context, stop=stop)
     finished: Sequence[FinishedCall] = ()
     try:
         run.add(tasks)
@@ -59,7 +57,7 @@ def run_waits(
         run.close()
 
 
-def _wait(run: Schedule, executor: CallExecutor) -> Sequence[FinishedCall]:
+def _wait(run: Schedule, executor: ThreadCallExecutor) -> Sequence[FinishedCall]:
     """Wait for a reply, for the next turn, or for an event."""
     if not run.queue.calling:
         _sleep(run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from ..calls.client_call import call_for
 from ..calls.clients import PerClient
 from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
+from ..common.errors import logger
 from ..engine.acceptors import AcceptorState
 from ..engine.machine import Facts
 from ..engine.matching import Match
@@ -29,8 +29,6 @@ from ..service.errors import ErrorFacts, error_facts
 from ..service.screens import Screen, with_value_at
 from ..wait.facts import Attempt, SharedAttempts
 from ..wait.wait_run import WaitRun
-
-logger = logging.getLogger("boto_waiters_plus")
 
 LONGEST_SCREEN: Final = 10.0
 """Seconds that the pages of one round may take."""

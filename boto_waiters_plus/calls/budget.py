@@ -99,7 +99,37 @@ def _shut_down(sock: Any, how: int) -> None:
         borrowed.detach()
 
 
-class CallBudget:
+class Budget:
+    """The time of one call.
+
+    Args:
+        seconds: until the deadline; None: no deadline.
+    """
+
+    __slots__ = ("arrived", "deadline", "ended", "handled", "refused_retry")
+
+    def __init__(self, seconds: float | None) -> None:
+        self.deadline = math.inf if seconds is None else monotonic() + seconds
+        self.ended = False
+        self.arrived = math.inf
+        """When the answer had arrived in full; infinity: it has not."""
+        self.refused_retry: Exception | None = None
+        """The error that was raised in place of a retry that would not fit."""
+        self.handled = sys.exc_info()[1]
+        """The error that is being handled when the call begins."""
+
+    @property
+    def left(self) -> float:
+        """The time left, in seconds."""
+        return self.deadline - monotonic()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer has arrived in time; what the call still does is to parse it."""
+        return self.arrived <= self.deadline and self.arrived < math.inf
+
+
+class CallBudget(Budget):
     """The time, the cancel events and the socket of one call.
 
     Args:
@@ -111,23 +141,17 @@ class CallBudget:
         "_connection",
         "_handle",
         "_wake",
-        "arrived",
         "cancel_events",
         "context",
         "credentials",
-        "deadline",
-        "ended",
-        "handled",
         "listen_at",
         "reason",
-        "refused_retry",
         "relies_on_timeouts",
         "thread_id",
     )
 
     def __init__(self, seconds: float | None, cancel_event: CancelEvent | None = None) -> None:
-        now = monotonic()
-        self.deadline = math.inf if seconds is None else now + seconds
+        super().__init__(seconds)
         self.cancel_events: tuple[CancelEvent, ...] = (
             () if cancel_event is None else (cancel_event,)
         )
@@ -137,16 +161,9 @@ class CallBudget:
             self.cancel_events += outer.cancel_events
         self.context = contextvars.copy_context() if self.cancel_events else None
         """What the events see."""
-        self.listen_at = now + LISTEN_AFTER if self.cancel_events else math.inf
+        self.listen_at = monotonic() + LISTEN_AFTER if self.cancel_events else math.inf
         self.reason: Literal["deadline", "cancelled"] | None = None
         """Why the call was cut off."""
-        self.ended = False
-        self.arrived = math.inf
-        """When the answer had arrived in full; infinity: it has not."""
-        self.refused_retry: Exception | None = None
-        """The error that was raised in place of a retry that would not fit."""
-        self.handled = sys.exc_info()[1]
-        """The error that is being handled when the call begins."""
         self.credentials: Any = None
         """What requests are signed with; None: what the client has."""
         self.relies_on_timeouts = False
@@ -156,11 +173,6 @@ class CallBudget:
         self._handle: SocketHandle | None = None
         self._connection: Any = None
         self._wake: threading.Event | None = None
-
-    @property
-    def left(self) -> float:
-        """The time left, in seconds."""
-        return self.deadline - monotonic()
 
     @property
     def is_endless(self) -> bool:
@@ -173,11 +185,6 @@ class CallBudget:
         if self.reason is None and monotonic() >= self.deadline:
             return "deadline"
         return self.reason
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether the answer has arrived in time; what the call still does is to parse it."""
-        return self.arrived <= self.deadline and self.arrived < math.inf
 
     def check(self) -> None:
         """Raise `CallExpired` if the call may not go on."""
@@ -219,8 +226,7 @@ class CallBudget:
         Raises:
             CallExpired: the call may not go on.
         """
-        if self.ended or self.reason is not None or monotonic() >= self.deadline:
-            raise CallExpired("this call may not go on")
+        self.check()
         sock, handle = connection.sock, self._handle
         if sock is not None and (handle is None or handle.sock is not sock):
             self.track_socket(connection, sock)
@@ -375,7 +381,7 @@ def run_within(budget: CallBudget, call: Callable[[], T]) -> T:
 # --- what one awaited call may use: its time and its cancel event --------------------------------
 
 
-class AwaitedBudget:
+class AwaitedBudget(Budget):
     """The time and the cancellation of one awaited call.
 
     Args:
@@ -384,26 +390,6 @@ class AwaitedBudget:
 
     over_because = None
     """Nothing here ends the call: its task does."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.deadline = math.inf if seconds is None else monotonic() + seconds
-        self.ended = False
-        self.arrived = math.inf
-        """When the answer had arrived in full; infinity: it has not."""
-        self.refused_retry: Exception | None = None
-        """The error that was raised in place of a retry that would not fit."""
-        self.handled = sys.exc_info()[1]
-        """The error that is being handled when the call begins."""
-
-    @property
-    def left(self) -> float:
-        """The time left, in seconds."""
-        return self.deadline - monotonic()
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether the answer has arrived in time; what the call still does is to parse it."""
-        return self.arrived <= self.deadline and self.arrived < math.inf
 
     def listen(self, event: CancelEvent, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
         """Return a future that is done when the event is set."""

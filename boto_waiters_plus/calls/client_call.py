@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..options import CancelEvent
 from .bounded_call import call_within
-from .budget import AsyncCall, AwaitedBudget, CallBudget, CallEnded, Reply
+from .budget import AsyncCall, AwaitedBudget, Budget, CallBudget, CallEnded, Reply
 from .clients import client_behind, is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
@@ -41,9 +41,9 @@ def call_for(
         in_thread: make each blocking call in a thread that can be abandoned.
     """
     client = client_behind(client)
-    if is_async(type(client)) if awaited is None else awaited:
-        return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
-    return BlockingCall(send, client, is_reply=is_reply, cancel=cancel, in_thread=in_thread)
+    is_awaited = is_async(type(client)) if awaited is None else awaited
+    kind = AwaitedCall if is_awaited else BlockingCall
+    return kind(send, client, is_reply=is_reply, cancel=cancel, in_thread=in_thread)
 
 
 def async_call_for(
@@ -65,15 +65,15 @@ def async_call_for(
     return ThreadCall(BlockingCall(send, client, is_reply=is_reply, cancel=cancel), abandoned)
 
 
-class BlockingCall:
-    """A blocking call, ended at its deadline or by a cancel event.
+class _ClientCall:
+    """A call, ended at its deadline or by a cancel event.
 
     Args:
         send: makes the bare call.
         client: the client that it calls; None: not known.
         is_reply: tells which exceptions are replies.
         cancel: ends a call in flight.
-        in_thread: make each call in a thread that can be abandoned.
+        in_thread: make each blocking call in a thread that can be abandoned.
     """
 
     __slots__ = ("_budget", "_cancel", "_client", "_in_thread", "_is_reply", "send")
@@ -92,12 +92,18 @@ class BlockingCall:
         self._is_reply = is_reply
         self._cancel = cancel
         self._in_thread = in_thread
-        self._budget: CallBudget | None = None
+        self._budget: Budget | None = None
 
     @property
     def is_answered(self) -> bool:
         """Whether the call in flight has its answer, and only parses it."""
         return self._budget is not None and self._budget.is_answered
+
+
+class BlockingCall(_ClientCall):
+    """A blocking call."""
+
+    __slots__ = ()
 
     def make(self, time_left: float | None) -> Reply:
         """Make the call, which ends after `time_left` seconds."""
@@ -121,36 +127,10 @@ class BlockingCall:
             del raised  # Its traceback has this frame.
 
 
-class AwaitedCall:
-    """A call of an aiobotocore client, ended as a `BlockingCall` is.
+class AwaitedCall(_ClientCall):
+    """A call of an aiobotocore client."""
 
-    Args:
-        send: makes the bare call.
-        client: the client that it calls; None: not known.
-        is_reply: tells which exceptions are replies.
-        cancel: ends a call in flight.
-    """
-
-    __slots__ = ("_budget", "_cancel", "_client", "_is_reply", "send")
-
-    def __init__(
-        self,
-        send: Callable[[], Awaitable[Any]],
-        client: Any,
-        *,
-        is_reply: IsReply = is_of_the_call,
-        cancel: CancelEvent | None = None,
-    ) -> None:
-        self.send = send
-        self._client = client
-        self._is_reply = is_reply
-        self._cancel = cancel
-        self._budget: AwaitedBudget | None = None
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether the call in flight has its answer, and only parses it."""
-        return self._budget is not None and self._budget.is_answered
+    __slots__ = ()
 
     async def make(self, time_left: float | None) -> Reply:
         """Await the call, at most `time_left` seconds."""

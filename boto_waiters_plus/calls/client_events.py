@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -18,20 +18,18 @@ from .watch import monotonic
 # --- notes in the budget of a call when its answer has arrived: what is left to do is to parse it
 
 
-def note_arrivals(client: Any) -> None:
-    """Let the client note the arrival of answers; botocore before 1.36 emits no event for it."""
-    _arrival_handlers.of(client)
+def _register_first(client: Any, event: str, handler: Callable[..., None]) -> None:
+    name = f"{event}.{client.meta.service_model.service_id.hyphenize()}"
+    client.meta.events.register_first(name, handler, unique_id=f"boto_waiters_plus-{event}")
 
 
 def _register_arrivals(client: Any) -> None:
-    service = client.meta.service_model.service_id.hyphenize()
-    for event, handler in (("before-send", _sent), ("before-parse", _arrived)):
-        client.meta.events.register_first(
-            f"{event}.{service}", handler, unique_id=f"boto_waiters_plus-{event}"
-        )
+    _register_first(client, "before-send", _sent)
+    _register_first(client, "before-parse", _arrived)
 
 
-_arrival_handlers: Final = PerClient(_register_arrivals)
+note_arrivals: Final = PerClient(_register_arrivals).of
+"""Lets a client note the arrival of answers; botocore before 1.36 emits no event for it."""
 
 
 def _budget() -> CallBudget | AwaitedBudget | None:
@@ -67,12 +65,7 @@ LEGACY_DYNAMODB_SCALE: Final = 0.05
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 504, 509})
 
 
-def refuse_late_retries(client: Any) -> None:
-    """Let the client refuse retries that do not fit into the budget of the call."""
-    _handlers.of(client)
-
-
-def _register(client: Any) -> None:
+def _register_refusal(client: Any) -> None:
     def refuse_late_retry(
         attempts: int,
         operation: Any,
@@ -88,7 +81,7 @@ def _register(client: Any) -> None:
         """
         if caught_exception is None and (response is None or response[0].status_code < 300):
             return
-        budget = current_budget() or awaited_budget.get()
+        budget = _budget()
         if budget is None:
             return
         if caught_exception is not None and callers_error(caught_exception, budget.handled):
@@ -106,13 +99,11 @@ def _register(client: Any) -> None:
         budget.refused_retry = caught_exception
         raise caught_exception
 
-    service = client.meta.service_model.service_id.hyphenize()
-    client.meta.events.register_first(
-        f"needs-retry.{service}", refuse_late_retry, unique_id="boto_waiters_plus-late-retries"
-    )
+    _register_first(client, "needs-retry", refuse_late_retry)
 
 
-_handlers: Final = PerClient(_register)
+refuse_late_retries: Final = PerClient(_register_refusal).of
+"""Lets a client refuse retries that do not fit into the budget of the call."""
 
 
 def _error_of(

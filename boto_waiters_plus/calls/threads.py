@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from botocore.exceptions import RefreshWithMFAUnsupportedError
 
@@ -28,18 +28,6 @@ class NoCodeError(RefreshWithMFAUnsupportedError):
     """The credentials need an MFA code, which cannot be asked for."""
 
     fmt = "an MFA code is needed to refresh the credentials, and {reason}"
-
-
-class Caller(Protocol):
-    """Does what is to be done in the thread of the caller."""
-
-    thread_id: int
-    is_closed: bool
-    """Whether the thread has stopped waiting."""
-
-    def ask(self, question: Callable[[], T], /) -> T:
-        """Return what a function returns in the thread of the caller, or raise what it raises."""
-        ...
 
 
 _caller: Final[ContextVar[Caller | None]] = ContextVar("boto_waiters_plus_caller", default=None)
@@ -62,6 +50,7 @@ class CallersThread:
         self._post = post
         self._open: deque[Future[Any]] = deque()
         self.is_closed = False
+        """Whether the thread has stopped waiting."""
 
     def ask(self, question: Callable[[], T], /) -> T:
         """Return what a function returns in the thread of the caller, or raise what it raises.
@@ -95,6 +84,10 @@ class NoCaller:
     def ask(self, _: Callable[[], T], /) -> T:
         """Raise `NoCodeError`."""
         raise NoCodeError(reason="a wait in the background cannot ask for it")
+
+
+Caller = CallersThread | NoCaller
+"""Does what is to be done in the thread of the caller."""
 
 
 def ask_caller_in(context: Context, caller: Caller) -> None:

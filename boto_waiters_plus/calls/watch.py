@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import contextvars
 import importlib.util
-import logging
 import math
 import threading
 import time
 from collections.abc import Callable
-from contextvars import Context
 from functools import partial
 from typing import Final, Literal, Protocol
 
-from ..common.process import after_fork, start_thread
+from ..common.errors import logger
+from ..common.process import renew_in_forks, start_thread
 from ..options import CancelEvent
 from .clock import separate
 
 # --- threads that wait for cancel events while calls are in flight -------------------------------
 # Each event has a thread, because it may be an object of any class: it may take its time, raise,
 # or never return. A `threading.Event` is waited for, so that nothing polls it.
-
-logger = logging.getLogger("boto_waiters_plus")
 
 EVENT_SLICE: Final = 1.0
 """Seconds of one wait for a `threading.Event`; the thread ends at the first without a call."""
@@ -93,8 +90,7 @@ class _Listener:
 
 class _Listeners:
     def __init__(self) -> None:
-        self.renew()
-        after_fork(self.renew)
+        renew_in_forks(self.renew)
 
     def renew(self) -> None:
         self.lock = threading.RLock()
@@ -156,7 +152,7 @@ def untouched_monotonic() -> Callable[[], float]:
 monotonic = untouched_monotonic()
 
 
-class WatchedCall(Protocol):
+class WatchedCall(CancellableCall, Protocol):
     """A call that the watchdog ends."""
 
     deadline: float
@@ -164,14 +160,6 @@ class WatchedCall(Protocol):
     listen_at: float
     """The time, by `monotonic`, from which the cancel events are listened to."""
     cancel_events: tuple[CancelEvent, ...]
-    context: Context | None
-    """What the cancel events see."""
-    ended: bool
-    """Whether the call is over."""
-
-    def cancel(self) -> None:
-        """End the call because a cancel event is set."""
-        ...
 
     def cut(self, reason: Literal["deadline", "cancelled"], /) -> None:
         """Abort what is in flight; called with the lock held."""
@@ -191,8 +179,7 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._calls: set[WatchedCall] = set()
-        self.renew()
-        after_fork(self.renew)
+        renew_in_forks(self.renew)
 
     def renew(self) -> None:
         """Forget the calls and threads of the parent process."""

@@ -87,6 +87,12 @@ def after_fork(renew: Callable[[], None]) -> None:
     _renewals[renew.__self__] = renew.__func__
 
 
+def renew_in_forks(renew: Callable[[], None]) -> None:
+    """Call a method of an object now, and again in each child of a fork; see `after_fork`."""
+    renew()
+    after_fork(renew)
+
+
 def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
     """Start a daemon thread, or return None if no thread can be started.
 
@@ -112,8 +118,7 @@ class JobThread:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._renew()
-        after_fork(self._renew)
+        renew_in_forks(self._renew)
 
     def _renew(self) -> None:
         self._lock = threading.RLock()
@@ -160,8 +165,7 @@ class ProcessLock:
     """
 
     def __init__(self) -> None:
-        self._renew()
-        after_fork(self._renew)
+        renew_in_forks(self._renew)
 
     def _renew(self) -> None:
         self._lock = threading.RLock()

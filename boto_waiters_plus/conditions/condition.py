@@ -14,7 +14,7 @@ from botocore.model import OperationModel
 from ..calls.budget import Reply
 from ..calls.errors import RAW
 from ..common.arguments import time_bound
-from ..deadlines import deadline, wait_bounds
+from ..deadlines import deadline, deadline_left, effective_max_wait
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, RetryTransient, TimedOut
 from ..engine.matching import Matching
@@ -277,13 +277,13 @@ class Condition:
         )
         name = name_of(call) if name is None else name
         refuse_short_wait(checked.common, max_wait, zero=True)
-        bound, left = wait_bounds(form, max_wait, besides)
+        bound = effective_max_wait(form, max_wait, besides)
         policy = checked.policy(bound, self.options)
         is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
         if (covers_end or is_once) and bound.seconds >= 0:
             # 0 is one attempt, of any length.
             policy = replace(policy, covers_end=True, patience=bound.seconds or math.inf)
-            if left is not None:
+            if (left := deadline_left(besides)) is not None:
                 asked = bound.seconds if bound.end is None else None
                 policy = replace(policy, asked_wait=asked, deadline=left.seconds, ended_by=left.end)
         self.wait_run = WaitRun(

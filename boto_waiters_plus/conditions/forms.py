@@ -268,10 +268,7 @@ def wait_for_first(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    condition = first_of(
-        conditions, max_wait=max_wait, on_timeout=on_timeout, else_=else_, options=options
-    )
-    return run(condition)
+    return run(first_of(conditions, **_terms(max_wait, on_timeout, else_, options)))
 
 
 async def wait_for_first_async(
@@ -284,10 +281,8 @@ async def wait_for_first_async(
     **options: Unpack[ConditionOptions],
 ) -> Any:
     """Run `wait_for_first` as part of the calling task; conditions are awaited in order."""
-    condition = first_of_async(
-        conditions, max_wait=max_wait, on_timeout=on_timeout, else_=else_, options=options
-    )
-    return await run_async(condition)
+    terms = _terms(max_wait, on_timeout, else_, options)
+    return await run_async(first_of_async(conditions, **terms))
 
 
 def first_of(conditions: Conditions, **terms: Any) -> Condition:

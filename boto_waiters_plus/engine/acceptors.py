@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 class AcceptorState(str, enum.Enum):
@@ -68,33 +68,34 @@ class WordsMatcher(PathMatcher):
 
 
 @dataclass(frozen=True, slots=True)
-class OutputMatcher:
+class DocumentMatcher:
+    """Matches on a document of an operation that succeeded."""
+
+    matcher: PathMatcher
+    kind: ClassVar[str]
+    """The member of the Smithy form."""
+
+    def describe(self) -> str:
+        """Describe the matcher in words."""
+        return self.matcher.describe()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the Smithy form of this matcher."""
+        return {self.kind: self.matcher.to_json()}
+
+
+class OutputMatcher(DocumentMatcher):
     """Matches on the output of an operation that succeeded."""
 
-    matcher: PathMatcher
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return self.matcher.describe()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"output": self.matcher.to_json()}
+    __slots__ = ()
+    kind = "output"
 
 
-@dataclass(frozen=True, slots=True)
-class InputOutputMatcher:
+class InputOutputMatcher(DocumentMatcher):
     """Matches on `{"input": ..., "output": ...}` of an operation that succeeded."""
 
-    matcher: PathMatcher
-
-    def describe(self) -> str:
-        """Describe the matcher in words."""
-        return self.matcher.describe()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the Smithy form of this matcher."""
-        return {"inputOutput": self.matcher.to_json()}
+    __slots__ = ()
+    kind = "inputOutput"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ curve on the logarithmic scale. Waits that timed out count as open until then.
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -59,7 +58,7 @@ def aws_delay_range(delay: float) -> tuple[float, float]:
     return delay, max(delay, DEFAULT_MAX_DELAY)
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def attempt_ceiling(min_delay: float, max_delay: float) -> float:
     """Return the number of attempts after which exponential growth would pass `max_delay`.
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .acceptors import AcceptorState
 from .delays import Random, is_last, jittered_delay, last_delay, learned_delay
+from .redaction import is_number
 
 if TYPE_CHECKING:
     from .delays import LearnedTimes
@@ -350,9 +351,8 @@ class State:
             if isinstance(default, bool) or name == "phase":
                 fits = isinstance(value, bool if isinstance(default, bool) else str)
             else:
-                kinds = int if name in _COUNTS else (int, float)
-                fits = isinstance(value, kinds) and not isinstance(value, bool)
-                fits = fits and math.isfinite(value) and value >= 0
+                fits = is_number(value) and math.isfinite(value) and value >= 0
+                fits = fits and (name not in _COUNTS or isinstance(value, int))
             if not fits:
                 raise ValueError(f"not the state of a wait: {name} is {value!r}")
         return state
@@ -797,7 +797,6 @@ class Machine:
 
 def _usable(delay: Any) -> float:
     """Return what a `delay_pace` function gave, or refuse it if it is not a length of time."""
-    is_number = isinstance(delay, (int, float)) and not isinstance(delay, bool)
-    if not is_number or (isinstance(delay, float) and not math.isfinite(delay)):
+    if not is_number(delay) or (isinstance(delay, float) and not math.isfinite(delay)):
         raise ValueError(f"delay_pace must return a finite number of seconds, not {delay!r}")
     return float(min(max(delay, SHORTEST_PAUSE), LONGEST_PAUSE))

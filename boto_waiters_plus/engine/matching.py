@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from .acceptors import (
     Acceptor,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
     PathComparator,
     PathMatcher,
     SuccessMatcher,
@@ -86,21 +85,12 @@ NO_MATCH: Final = Match(None)
 class _Response:
     """One response and the values already computed on it."""
 
-    __slots__ = ("_evaluation", "call", "input", "item", "output", "problems", "status", "values")
+    __slots__ = ("_evaluation", "documents", "problems", "status", "values")
 
     def __init__(
-        self,
-        output: Any,
-        input: Any,
-        status: int | None,
-        call: Any,
-        item: Any,
-        evaluation: SpecEvaluation | None,
+        self, documents: dict[str, Any], status: int | None, evaluation: SpecEvaluation | None
     ) -> None:
-        self.output = output
-        self.input = input
-        self.call = call
-        self.item = item
+        self.documents = documents
         self.status = status
         self.values: dict[_Expression, Any] = {}
         self.problems: list[FailedExpression] = []
@@ -116,11 +106,10 @@ class _Response:
 class _Expression:
     """A compiled JMESPath expression on the output, or on input and output."""
 
-    __slots__ = ("_path", "key", "of_both")
+    __slots__ = ("_path", "key")
 
     def __init__(self, kind: str, path: str) -> None:
         self.key = (kind, path)
-        self.of_both = kind == "inputOutput"
         self._path = Path(path)
 
     def value(self, response: _Response) -> Any:
@@ -130,20 +119,11 @@ class _Expression:
         return values[self]
 
     def _evaluate(self, response: _Response) -> Any:
-        document = (
-            {
-                "input": response.input,
-                "output": response.output,
-                "call": response.call,
-                "item": response.item,
-            }
-            if self.of_both
-            else response.output
-        )
+        kind, path = self.key
         try:
-            return self._path.value(document, response.counted())
+            return self._path.value(response.documents[kind], response.counted())
         except EVALUATION_ERRORS as error:
-            problem = FailedExpression.of(self.key[1], error)
+            problem = FailedExpression.of(path, error)
             # `[abs(State)][]` of `from_states` fails where `abs(State)` has failed.
             if not any(each.is_inside(problem) for each in response.problems):
                 response.problems.append(problem)
@@ -214,7 +194,8 @@ class Matching:
             item: the one of several things that the call is about.
             evaluation: counts the steps; None: those of this response alone.
         """
-        response = _Response(output, input, status, call, item, evaluation)
+        both = {"input": input, "output": output, "call": call, "item": item}
+        response = _Response({"output": output, "inputOutput": both}, status, evaluation)
         for index, test in enumerate(self._tests):
             if test is not None and test(response):
                 return self._matched(index, response)
@@ -234,11 +215,8 @@ class Matching:
         test: _Test | None = None
         error_test: _ErrorTest | None = None
         match acceptor.matcher:
-            case OutputMatcher(matcher=path_matcher):
-                expression = self._expression("output", path_matcher.path)
-                test = _path_test(expression, path_matcher)
-            case InputOutputMatcher(matcher=path_matcher):
-                expression = self._expression("inputOutput", path_matcher.path)
+            case DocumentMatcher(matcher=path_matcher, kind=kind):
+                expression = self._expression(kind, path_matcher.path)
                 test = _path_test(expression, path_matcher)
             case SuccessMatcher(success=success):
                 test, error_test = (_any, None) if success else (None, _any)
@@ -261,18 +239,11 @@ class Matching:
     @computed_once
     def _state(self) -> StateReader:
         """Reads the state seen."""
-        matchers = [
-            each.matcher
-            for each in self._acceptors
-            if isinstance(each.matcher, OutputMatcher | InputOutputMatcher)
-        ]
+        matchers = [each.matcher for each in self._acceptors]
         paths = [
-            (
-                isinstance(each, InputOutputMatcher),
-                each.matcher.path,
-                each.matcher.comparator is PathComparator.BOOLEAN_EQUALS,
-            )
+            (each.kind, each.matcher.path, each.matcher.comparator is PathComparator.BOOLEAN_EQUALS)
             for each in matchers
+            if isinstance(each, DocumentMatcher)
         ]
         return StateReader(paths, self._state_by_model)
 
@@ -281,8 +252,9 @@ class Matching:
             return _known(self._expressions[kind, path].value(response))
 
         evaluated = response.counted().evaluated
-        seen = self._state.read(response.output, response.input, value_of, evaluated)
-        return seen if seen.text else Seen(seen.value, counted(seen.value))
+        documents = response.documents
+        given = documents["inputOutput"]["input"]
+        return self._state.read(documents["output"], given, value_of, evaluated)
 
     def _matched(self, index: int, response: _Response) -> Match:
         path, message = self._paths[index], self._messages[index]

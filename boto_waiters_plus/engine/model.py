@@ -17,8 +17,8 @@ from ..common.wrong_arguments import WrongValueError, wrong_value
 from .acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     MatchedAcceptor,
     OutputMatcher,
     PathComparator,
@@ -136,10 +136,8 @@ class WaiterDefinition:
         least, most = seconds("min_delay", min_delay), seconds("max_delay", max_delay)
         check_order(least, most)
         good, bad = texts("success", success), texts("failure", failure)
-        ends, retried = (
-            texts("success_on_error", success_on_error),
-            texts("retry_on_error", retry_on_error),
-        )
+        ends = texts("success_on_error", success_on_error)
+        retried = texts("retry_on_error", retry_on_error)
         if not good and not ends:
             problem = "success and success_on_error are empty: the wait could not succeed"
             raise WrongValueError(problem, argument="success", value=success)
@@ -266,7 +264,7 @@ class WaitDescription:
 def _in_words(acceptor: Acceptor) -> tuple[str, bool]:
     """Return what a message says of the match of an acceptor: of an expression, nothing."""
     matcher = acceptor.matcher
-    if not isinstance(matcher, OutputMatcher | InputOutputMatcher):
+    if not isinstance(matcher, DocumentMatcher):
         return matcher.describe(), True
     compared = matcher.matcher
     is_state = compared.comparator is not PathComparator.BOOLEAN_EQUALS

@@ -17,7 +17,7 @@ from jmespath.exceptions import ArityError, JMESPathTypeError
 from jmespath.functions import Functions, signature
 from jmespath.visitor import TreeInterpreter
 
-from .redaction import cut
+from .redaction import cut, is_number
 
 MOST_STEPS: Final = 500_000
 """Steps of the expressions on one response: nodes that are visited, items that are made."""
@@ -91,10 +91,6 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(one[name], other[name]) for name in one)
     return bool(one == other)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class _SpecFunctions(Functions):
@@ -217,7 +213,7 @@ class SpecEvaluation(PathEvaluation):
                 return _equal(left, right)
             case "ne":
                 return not _equal(left, right)
-            case operator if _is_number(left) and _is_number(right):
+            case operator if is_number(left) and is_number(right):
                 return bool(self.COMPARATOR_FUNC[operator](left, right))
         return None
 
@@ -243,7 +239,7 @@ class Path:
         self._node: Any = jmespath.compile(text).parsed
         # Only these put one value into another twice.
         repeats = {"multi_select_list", "multi_select_dict"}
-        self._may_repeat = not repeats.isdisjoint(_kinds(self._node))
+        self._may_repeat = not repeats.isdisjoint(kinds_in(self._node))
 
     def value(self, document: Any, evaluation: PathEvaluation) -> Any:
         """Return the value on a document of JSON values.
@@ -258,7 +254,8 @@ class Path:
         return value
 
 
-def _kinds(tree: Any) -> Iterator[str]:
+def kinds_in(tree: Any) -> Iterator[str]:
+    """Yield the type of each node of a parsed expression."""
     rest = [tree]
     for node in rest:  # It grows meanwhile.
         # The children of a slice are its bounds: numbers or None.

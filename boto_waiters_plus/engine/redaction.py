@@ -155,6 +155,18 @@ def listed(values: Sequence[str], most: int = MAX_PARAMETERS) -> str:
     return f"{texts} and {len(values) - visible} more"
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number: true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def flat(value: Any) -> list[Any]:
+    """Return the items of a list and of those in it, but for None; of another value itself."""
+    if isinstance(value, list):
+        return [each for item in value for each in flat(item)]
+    return [] if value is None else [value]
+
+
 def _is_plain(value: Any) -> bool:
     if isinstance(value, str):
         return not is_signed_url(value)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .redaction import MAX_ITEMS, cut, may_show
+from .redaction import MAX_ITEMS, cut, flat, is_number, may_show
 
 STATE: Final = "state"
 """The word that is left out of the text."""
@@ -31,8 +31,8 @@ def reported_value(value: Any) -> Any:
     A list of two numbers is a part and its whole: `1 of 3`.
     """
     if isinstance(value, list):
-        items = [each for each in map(reported_value, _flat(value)) if each is not None]
-        if len(items) == len(value) == 2 and all(map(_is_number, items)):
+        items = [each for each in map(reported_value, flat(value)) if each is not None]
+        if len(items) == len(value) == 2 and all(map(is_number, items)):
             return f"{items[0]} of {items[1]}"
         if len(items) > MAX_ITEMS:
             items = [*items[: MAX_ITEMS - 1], f"and {len(items) - MAX_ITEMS + 1} more"]
@@ -41,7 +41,7 @@ def reported_value(value: Any) -> Any:
         return value.isoformat(timespec="seconds")
     if isinstance(value, str):
         return cut(value.rstrip(". ")) or None if may_show(value) else None
-    return value if _is_number(value) else None
+    return value if is_number(value) else None
 
 
 def reported_text(reported: Reported) -> str:
@@ -59,17 +59,9 @@ def _in_words(word: str, value: Any) -> str:
     text = _text(value)
     if word == STATE:
         return text
-    is_count = _is_number(value) or _PART.fullmatch(text)
+    is_count = is_number(value) or _PART.fullmatch(text)
     return f"{text} {word}" if is_count else f"{word} {text}"
 
 
 def _text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _flat(values: list[Any]) -> list[Any]:
-    return [item for each in values for item in (_flat(each) if isinstance(each, list) else [each])]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -22,12 +22,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 import jmespath
 
+from .path_interpreter import kinds_in
+from .redaction import counted, flat, is_number
+
 Kind = Literal["state", "number", "flag", "presence", "count"]
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TOKEN: Final = re.compile(r"(?i).*(token|marker)")
 _STATE_NAME: Final = re.compile(r"(?i).*(state|status|phase|stage|health|lifecycle)")
-_CURRENT: Final = {"type": "current", "children": []}
 _PLAIN: Final = ("field", "subexpression", "index_expression", "projection", "flatten",
                  "filter_projection", "value_projection", "pipe", "current", "index")  # fmt: skip
 _ES: Final = ("sses", "uses", "iases", "xes", "shes", "nches", "rches", "tches")
@@ -48,8 +50,8 @@ class Fact(NamedTuple):
 
     kind: Kind
     node: Node
-    of_both: bool = False
-    """Whether the document is `{"input": ..., "output": ...}`."""
+    document: str = "output"
+    """Or `"inputOutput"`: it is `{"input": ..., "output": ...}`."""
     path: str | None = None
     """The acceptor's path, if the fact is all of it."""
 
@@ -68,20 +70,20 @@ class StateReader:
     """Reads the state seen from responses. Threads may share it.
 
     Args:
-        paths: the acceptors' paths in order: whether each is on input and output, its text, and
-            whether it is compared with a boolean.
+        paths: the acceptors' paths in order: of each the document, `"output"` or `"inputOutput"`,
+            its text, and whether it is compared with a boolean.
         by_model: is given the members that lead from the root of a response to something, and
             returns the path of its state by the model of the operation; None: it has none.
     """
 
     def __init__(
         self,
-        paths: Sequence[tuple[bool, str, bool]],
+        paths: Sequence[tuple[str, str, bool]],
         by_model: Callable[[Sequence[str]], str | None],
     ) -> None:
         found = [
-            fact._replace(of_both=of_both)
-            for of_both, path, is_boolean in dict.fromkeys(paths)
+            fact._replace(document=document)
+            for document, path, is_boolean in dict.fromkeys(paths)
             for fact in _facts_of_path(path, is_boolean=is_boolean)
         ]
         facts = [fact for fact in found if not _reads_input(fact)]
@@ -113,33 +115,29 @@ class StateReader:
                 the path; None if it cannot be evaluated.
             evaluated: evaluates parts of such paths.
         """
-        both = {"input": input, "output": output}
-
-        def document(fact: Fact) -> Any:
-            return both if fact.of_both else output
-
+        documents = {"output": output, "inputOutput": {"input": input, "output": output}}
         values = []
         for fact in self._states:
             if fact.path is None:
-                value = evaluated(fact.node, document(fact))
+                value = evaluated(fact.node, documents[fact.document])
             else:
-                value = value_of("inputOutput" if fact.of_both else "output", fact.path)
-            found = [each for each in _flat(value) if isinstance(each, str) or _is_number(each)]
+                value = value_of(fact.document, fact.path)
+            found = [each for each in flat(value) if isinstance(each, str) or is_number(each)]
             if found:
-                return Seen(found if isinstance(value, list) else found[0])
+                return Seen(found, counted(found)) if isinstance(value, list) else Seen(found[0])
             values.append(value)
         empty: list[Any] | None = [] if [] in values[: len(self._compared)] else None
         for kind in ("number", "flag", "missing", "presence", "count"):
             facts = [fact for fact in self._others if fact.kind == kind]
-            texts = [_in_words(fact, document(fact), evaluated) for fact in facts]
+            texts = [_in_words(fact, documents[fact.document], evaluated) for fact in facts]
             if kind == "missing":
-                texts = [_missing(fact.node, document(fact)) for fact in self._compared]
+                texts = [_missing(fact.node, documents[fact.document]) for fact in self._compared]
             said = list(dict.fromkeys(filter(None, texts)))
             if said:
                 return Seen(empty, ", ".join(said[:_MANY]))
-        texts = [_missing(fact.node, document(fact)) for fact in (*self._others, *self._states)]
-        text = next(filter(None, texts), None)
-        return Seen(None, text)
+        facts = [*self._others, *self._states]
+        texts = [_missing(fact.node, documents[fact.document]) for fact in facts]
+        return Seen(None, next(filter(None, texts), None))
 
 
 def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str, bool]:
@@ -159,7 +157,8 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         facts = [*_facts(root)] if is_compared else [Fact("state", root)]
     except Exception:  # jmespath lets RecursionError and other builtin errors through
         return {}
-    if _renames(root):
+    # A part of it gives members other names.
+    if "multi_select_dict" in kinds_in(root):
         return {}
     before = ["output"] if of_both else []
     names = [(fact.kind == "state", _names(fact.node)) for fact in facts]
@@ -169,11 +168,6 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         if len(found) > len(before) and found[: len(before)] == before
         if not _TOKEN.fullmatch(found[-1])
     }
-
-
-def _renames(node: Node) -> bool:
-    """Return whether a part of an expression gives members other names."""
-    return node["type"] == "multi_select_dict" or any(map(_renames, _children(node)))
 
 
 def _without_comparisons_to(names: Sequence[str], node: Node) -> Node:
@@ -204,10 +198,7 @@ def _facts_of_path(path: str, *, is_boolean: bool) -> list[Fact]:
 
 
 def _has_many_nodes(root: Node) -> bool:
-    nodes = [root]
-    for node in nodes:  # It grows meanwhile.
-        nodes += _children(node)
-    return len(nodes) > MOST_NODES
+    return len([*kinds_in(root)]) > MOST_NODES
 
 
 def _facts(node: Node) -> Iterator[Fact]:
@@ -299,10 +290,6 @@ def _children(node: Node) -> list[Node]:
     return [child for child in node["children"] if isinstance(child, dict)]
 
 
-def _calls_function(node: Node) -> bool:
-    return node["type"] == "function_expression" or any(map(_calls_function, _children(node)))
-
-
 def _names(node: Node) -> list[str]:
     """Return the members on the way of an expression; conditions of filters left out."""
     if node["type"] == "field":
@@ -320,17 +307,11 @@ def _last_name(node: Node) -> str:
 def _members(fact: Fact) -> list[str]:
     """Return the members of the output that a fact leads to."""
     names = _names(fact.node)
-    return names[1:] if fact.of_both else names
+    return names if fact.document == "output" else names[1:]
 
 
 def _reads_input(fact: Fact) -> bool:
-    return fact.of_both and _names(fact.node)[:1] == ["input"]
-
-
-def _flat(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [each for item in value for each in _flat(item)]
-    return [] if value is None else [value]
+    return fact.document != "output" and _names(fact.node)[:1] == ["input"]
 
 
 def _in_words(fact: Fact, document: Any, evaluated: Evaluate) -> str | None:
@@ -340,12 +321,12 @@ def _in_words(fact: Fact, document: Any, evaluated: Evaluate) -> str | None:
     noun = _words(names[-1]) if names else "item"
     match fact.kind, value:
         case "number", [*items] if items:
-            numbers = ", ".join(str(each) for each in _flat(items)[:_MANY] if _is_number(each))
+            numbers = ", ".join(str(each) for each in flat(items)[:_MANY] if is_number(each))
             return f"{noun} {numbers}" if numbers else None
-        case "number", _ if _is_number(value):
+        case "number", _ if is_number(value):
             return f"{noun} {value}"
         case "flag", _:
-            flags = [each for each in _flat(value) if isinstance(each, bool)]
+            flags = [each for each in flat(value) if isinstance(each, bool)]
             return (noun if all(flags) else f"not {noun}") if flags else None
         case "presence", [_, *_] | {}:
             return f"{_counted(len(value), noun)}" if isinstance(value, list) else f"a {noun}"
@@ -354,10 +335,6 @@ def _in_words(fact: Fact, document: Any, evaluated: Evaluate) -> str | None:
         case "count", [_, *_] | {}:
             return _counted(len(value), noun) if value else None
     return None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -383,11 +360,11 @@ def _missing(node: Node, document: Any) -> str | None:
     """Return the first member on the way of an expression that the document lacks, in words."""
     names = _names(node)
     values = [document]
-    if _calls_function(node) or not isinstance(document, dict):
+    if "function_expression" in kinds_in(node) or not isinstance(document, dict):
         return None
     for name in names:
         found = [each.get(name) for each in values if isinstance(each, dict)]
-        values = _flat(found)
+        values = flat(found)
         if not values and not any(found):
             return f"no {_singular(_words(name))}"
     return f"no {_singular(_words(names[-1]))} that the wait is about" if names else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +9,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, Pat
 from types import ModuleType
 from typing import Any, Final
 
-logger = logging.getLogger("boto_waiters_plus")
+from ..common.errors import logger
 
 _OF_THE_INTERPRETER: Final = (BuiltinImporter, FrozenImporter)
 

@@ -16,10 +16,9 @@ from ..definitions.shipped import from_groups, pollable_list, shipped_services, 
 from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
 from ..engine.acceptors import (
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     Matcher,
-    OutputMatcher,
     PathComparator,
     SuccessMatcher,
 )
@@ -175,7 +174,7 @@ def _keys(loop: PollingLoop, effect: Effect) -> set[str]:
 
 def _is_condition(matcher: Matcher) -> bool:
     match matcher:
-        case OutputMatcher(matcher=path) | InputOutputMatcher(matcher=path):
+        case DocumentMatcher(matcher=path):
             return path.comparator is PathComparator.BOOLEAN_EQUALS
     return False
 
@@ -195,7 +194,7 @@ def _meanings(waiter: WaiterDefinition) -> dict[str, AcceptorState]:
                 texts = [name]
             case SuccessMatcher(success=True):
                 texts = [ANSWERED]
-            case OutputMatcher(matcher=path) | InputOutputMatcher(matcher=path):
+            case DocumentMatcher(matcher=path):
                 quoted = re.findall(r"'([^']+)'", path.path)
                 texts = [*quoted] if path.expected in ("true", "false") else [path.expected]
         for text in texts:

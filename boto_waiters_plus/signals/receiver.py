@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import itertools
 import json
-import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,8 @@ from jmespath.lexer import Lexer
 
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..calls.threads import forget_caller_in
-from ..common.process import after_fork
+from ..common.errors import logger
+from ..common.process import renew_in_forks
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..engine.delays import jittered_delay
 from ..options import CancelEvent
@@ -26,8 +26,6 @@ from ..service.errors import error_facts
 from ..wait.wait_run import RANDOM
 
 # --- the event in a message of a queue, and JMESPath expressions that match events ---------------
-
-logger = logging.getLogger("boto_waiters_plus")
 
 
 def event_of(body: str) -> Any:
@@ -158,8 +156,7 @@ class Receiver:
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
         self.closed = False
-        self.renew()
-        after_fork(self.renew)
+        renew_in_forks(self.renew)
 
     def renew(self) -> None:
         """Start without the thread and the subscriptions of the parent process."""

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final
 
-from ..common.process import ProcessLock, after_fork
+from ..common.process import ProcessLock, renew_in_forks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,8 +40,7 @@ class Signal:
             if signal is None:
                 signal = object.__new__(cls)
                 signal.name, signal.count = name, 0
-                signal.renew()
-                after_fork(signal.renew)
+                renew_in_forks(signal.renew)
                 if name is not None:
                     _named[name] = signal
             return signal

@@ -91,7 +91,7 @@ class StockAcceptors:
     def state(self) -> StateReader:
         """Reads the state seen."""
         paths = [
-            (False, each.path, isinstance(each.expected, bool)) for each in self.compared if each
+            ("output", each.path, isinstance(each.expected, bool)) for each in self.compared if each
         ]
         model = self.model
         return StateReader(paths, lambda names: None if model is None else state_path(model, names))
@@ -256,9 +256,7 @@ class _Evaluated:
             lambda _, path: self.value(path),
             self._steps().evaluated,
         )
-        if index is not None:
-            return Seen(value, state_text(seen.value, seen.text))
-        return seen if seen.text else Seen(seen.value, counted(seen.value))
+        return seen if index is None else Seen(value, state_text(seen.value, seen.text))
 
     def value(self, path: str) -> Any:
         """Return the value of a path; None where it cannot be evaluated."""

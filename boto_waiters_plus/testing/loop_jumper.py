@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Sized
-from typing import Protocol
+from collections.abc import Callable, Sized
 
 CHECK_INTERVAL = 0.001
 """Real seconds between two checks whether time may move."""
@@ -19,19 +18,6 @@ TURNS_WITHOUT_INSIGHT = 20
 result of a future to its next sleep."""
 
 
-class JumpingClock(Protocol):
-    """A clock that an idle event loop lets jump."""
-
-    @property
-    def is_held(self) -> bool:
-        """Whether no time passes: a call to a service is in flight."""
-        ...
-
-    def jump(self, jumper: LoopJumper, /) -> bool:
-        """Jump to the next planned moment, if nothing else runs; return whether it has."""
-        ...
-
-
 class LoopJumper:
     """Jumps to the next planned moment when an event loop has nothing else to run.
 
@@ -39,10 +25,14 @@ class LoopJumper:
     task that the first woke has run.
     """
 
-    def __init__(self, clock: JumpingClock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        jump: Callable[[LoopJumper], bool],
+        is_held: Callable[[], bool],
+    ) -> None:
         self.thread = threading.current_thread()
-        self._clock = clock
-        self._loop = loop
+        self._loop, self._jump, self._is_held = loop, jump, is_held
         self._ready = ready_of(loop)
         self._enough = TURNS_WITHOUT_INSIGHT if self._ready is None else TURNS_BEFORE_JUMP
         self._sleeping: set[asyncio.Future[None]] = set()
@@ -94,7 +84,7 @@ class LoopJumper:
         if not self._sleeping:
             self._turning = False
             return
-        if self._clock.is_held:
+        if self._is_held():
             self._idle_turns = 0
             self._loop.call_later(CHECK_INTERVAL, self._turn)
             return
@@ -105,7 +95,7 @@ class LoopJumper:
         has_jumped = True
         # Raised by the tasks that sleep, and not into the loop, which would only log it.
         with contextlib.suppress(BaseException):
-            has_jumped = self._clock.jump(self)
+            has_jumped = self._jump(self)
         if has_jumped:
             self._loop.call_soon(self._turn)
         else:

@@ -10,6 +10,7 @@ import selectors
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from time import monotonic
 from typing import Any
 from unittest import mock
@@ -239,11 +240,11 @@ def blocking_waits_noted(sleepers: Sleepers) -> Iterator[None]:
         for owner, name, make in (
             (threading.Condition, "wait", conditions.wait),
             (threading.Condition, "notify", conditions.notify),
-            (threading.Thread, "start", _starting(sleepers)),
-            (threading.Thread, "join", _joining(sleepers)),
-            (selectors.DefaultSelector, "select", _selecting(sleepers)),
+            (threading.Thread, "start", partial(_starting, sleepers)),
+            (threading.Thread, "join", partial(_joining, sleepers)),
+            (selectors.DefaultSelector, "select", partial(_selecting, sleepers)),
             # That of the event loops of Windows.
-            (getattr(asyncio, "IocpProactor", None), "select", _selecting(sleepers)),
+            (getattr(asyncio, "IocpProactor", None), "select", partial(_selecting, sleepers)),
             (Pool, "submit", pools.submit),
             (concurrent.futures.Future, "set_result", pools.finish),
             (concurrent.futures.Future, "set_exception", pools.finish),
@@ -348,40 +349,31 @@ class _Pools:
         return finish
 
 
-def _starting(sleepers: Sleepers) -> Callable[..., Any]:
-    def starting(real: Callable[..., None]) -> Callable[..., None]:
-        def start(thread: threading.Thread) -> None:
-            # It waits for the new thread, which the clock does not know.
-            with sleepers.waiting(lambda: False):
-                real(thread)
+def _starting(sleepers: Sleepers, real: Callable[..., None]) -> Callable[..., None]:
+    def start(thread: threading.Thread) -> None:
+        # It waits for the new thread, which the clock does not know.
+        with sleepers.waiting(lambda: False):
+            real(thread)
 
-        return start
-
-    return starting
+    return start
 
 
-def _joining(sleepers: Sleepers) -> Callable[..., Any]:
-    def joining(real: Callable[..., None]) -> Callable[..., None]:
-        def join(thread: threading.Thread, timeout: float | None = None) -> None:
-            with sleepers.waiting(thread.is_alive):
-                real(thread, timeout)
+def _joining(sleepers: Sleepers, real: Callable[..., None]) -> Callable[..., None]:
+    def join(thread: threading.Thread, timeout: float | None = None) -> None:
+        with sleepers.waiting(thread.is_alive):
+            real(thread, timeout)
 
-        return join
-
-    return joining
+    return join
 
 
-def _selecting(sleepers: Sleepers) -> Callable[..., Any]:
-    def selecting(real: Callable[..., Any]) -> Callable[..., Any]:
-        def select(selector: Any, timeout: float | None = None) -> Any:
-            if timeout is not None and timeout <= 0:
-                return real(selector, timeout)
-            ready = None
-            with contextlib.suppress(RuntimeError):
-                ready = ready_of(asyncio.get_running_loop())
-            with sleepers.waiting(lambda: not ready):
-                return real(selector, timeout)
+def _selecting(sleepers: Sleepers, real: Callable[..., Any]) -> Callable[..., Any]:
+    def select(selector: Any, timeout: float | None = None) -> Any:
+        if timeout is not None and timeout <= 0:
+            return real(selector, timeout)
+        ready = None
+        with contextlib.suppress(RuntimeError):
+            ready = ready_of(asyncio.get_running_loop())
+        with sleepers.waiting(lambda: not ready):
+            return real(selector, timeout)
 
-        return select
-
-    return selecting
+    return select

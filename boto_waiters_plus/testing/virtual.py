@@ -261,7 +261,7 @@ class VirtualClock:
         with self._changed:
             jumper = self._jumpers.get(loop)
             if jumper is None:
-                jumper = self._jumpers[loop] = LoopJumper(self, loop)
+                jumper = self._jumpers[loop] = LoopJumper(loop, self.jump, lambda: self.is_held)
         holds = _holds.get()
         self._count_sleeper(holds, 1)
         try:

@@ -26,14 +26,14 @@ _DENIED: Final = ("AccessDeniedException", "AccessDenied")
 def reason_of(run: RunFacts, ending: Ending) -> str:
     """Return what follows the waiter's name in the message of its error."""
     about = f" for {run.label}" if run.label else ""
-    advice = "".join(advice_after(run, ending))
-    return f"{_what_happened(run, ending)}{about}: {_details(run, ending)}{advice}"
+    details = _details(run, ending, _what_was_seen(run, ending))
+    return f"{_what_happened(run, ending)}{about}: {details}"
 
 
-def _details(run: RunFacts, ending: Ending) -> str:
-    """Return what was seen, and the attempts made."""
-    made, seen = _attempts_made(run, ending), _what_was_seen(run, ending)
-    return f"{seen} ({made}).{_faults(run, ending)}{_cause(run, seen)}"
+def _details(run: RunFacts, ending: Ending, seen: str) -> str:
+    """Return what was seen, the attempts made, and what follows from both."""
+    made, advice = _attempts_made(run, ending), "".join(advice_after(run, ending))
+    return f"{seen} ({made}).{_faults(run, ending)}{_cause(run, seen)}{advice}"
 
 
 def _cause(run: RunFacts, seen: str) -> str:
@@ -67,16 +67,14 @@ def _faults(run: RunFacts, ending: Ending) -> str:
 def details_after_botocores(run: RunFacts, ending: Ending) -> str:
     """Return what botocore's words leave out: the resource, the state seen, the attempts made."""
     if not isinstance(ending, Failed):
-        more = _details(run, ending)
+        seen = _what_was_seen(run, ending)
     else:
         attempt = run.answer
         # botocore's words have the service's message.
         seen = "no answer" if attempt is None else attempt.error or _state_alone(attempt)
         ids = _ids_in_words(run, "failed: ")
         seen = f"last state seen: {seen}{f'; {ids}' if ids else ''}"
-        made = _attempts_made(run, ending)
-        more = f"{seen} ({made}).{_faults(run, ending)}{_cause(run, seen)}"
-        more += "".join(advice_after(run, ending))
+    more = _details(run, ending, seen)
     return f"For {run.label}: {more}" if run.label else more[0].upper() + more[1:]
 
 

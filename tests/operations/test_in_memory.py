@@ -19,7 +19,7 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.batch import background
 from boto_waiters_plus.calls.clock import start_timed_thread
-from boto_waiters_plus.deadlines import seconds_left
+from boto_waiters_plus.deadlines import deadline_left
 
 NAME = {"StreamName": "orders"}
 
@@ -300,7 +300,7 @@ def test_deadline_around_the_start_bounds_no_wait_of_a_hook(answers, active):
     bwp.install()
     client, left = boto3.client("kinesis"), []
     answers(client, active)
-    client.meta.events.register_first("before-call", lambda **_: left.append(seconds_left()))
+    client.meta.events.register_first("before-call", lambda **_: left.append(deadline_left()))
     with bwp.deadline(30):
         operation = operations.start(client, "stream_exists", StreamName="s", max_wait=60)
     operation.result()
