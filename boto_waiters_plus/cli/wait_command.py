@@ -17,7 +17,7 @@ from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
-from ..engine.model import WaiterDefinition
+from ..engine.model import WaitDescription, WaiterDefinition
 from ..exceptions import WaiterError
 from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
@@ -152,12 +152,13 @@ def run(arguments: argparse.Namespace) -> int:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
+    described = [(WaitDescription.of(waiter.definition), label) for label in labels]
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
     with _one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)
         # A table that is drawn anew all the time would hide the prompt.
         is_quiet = arguments.quiet or asks_for_a_code(client)
-        progress = progress_on_stderr(labels, arguments.max_wait, quiet=is_quiet)
+        progress = progress_on_stderr(described, arguments.max_wait, quiet=is_quiet)
         waits = _Waits(waiter.definition, client, arguments, progress)
         return waits.start(each, arguments) if arguments.background else waits.run(each, report)
 
@@ -215,7 +216,7 @@ class _Waits:
         try:
             with self._progress:
                 for index, result in self._results(each):
-                    self._progress.ended(index)
+                    self._progress.ended(index, result)
                     with self._progress.cleared():
                         wait = self._progress.waits[index]
                         codes.append(report.ended(wait, each[index], result))
@@ -240,7 +241,7 @@ class _Waits:
             from ..many import as_completed  # noqa: PLC0415
 
             waits = [
-                self._wait(parameters, on_attempt=self._progress.observer(index))
+                self._wait(parameters, on_attempt=partial(self._progress.attempted, index))
                 for index, parameters in enumerate(each)
             ]
             run = as_completed(waits, max_wait=self._max_wait)
@@ -260,7 +261,7 @@ class _Waits:
                 self._client,
                 self._waiter,
                 max_wait=self._max_wait,
-                on_attempt=self._progress.observer(0),
+                on_attempt=partial(self._progress.attempted, 0),
                 **self._options,
                 **parameters,
             )
