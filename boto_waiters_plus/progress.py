@@ -99,7 +99,8 @@ class Progress:
         self._clock = current_time().clock()
         self._started_at = self._clock()
         self._next_attempts = [math.nan] * len(waits)
-        self._running = dict.fromkeys(range(len(waits)))
+        self.running = dict.fromkeys(range(len(waits)))
+        """The places of the waits that have not ended."""
         self._failures: list[int] = []
 
     def __enter__(self) -> Self:
@@ -142,10 +143,10 @@ class Progress:
             if wait.next_delay is not None:
                 self._next_attempts[wait.index] = self._clock() + wait.next_delay
             if wait.state != "waiting":
-                self._running.pop(wait.index, None)
+                self.running.pop(wait.index, None)
             if wait.state == "failed":
                 self._failures.append(wait.index)
-        ended = len(self.waits) - len(self._running)
+        ended = len(self.waits) - len(self.running)
         wait = replace(wait, ended=ended, failed=len(self._failures))
         wait = replace(wait, unpolled=self._unpolled, total=len(self.waits))
         self.waits[wait.index] = wait
@@ -223,8 +224,8 @@ class ProgressTable(Progress):
         # The final table may scroll.
         if self._can_redraw and not self._is_final:
             most = max(1, min(most, self._console.height - OTHER_LINES))
-        failures = self._failures[: most - min(len(self._running), most // 2)]
-        running = itertools.islice(self._running, most - len(failures))
+        failures = self._failures[: most - min(len(self.running), most // 2)]
+        running = itertools.islice(self.running, most - len(failures))
         return [*failures, *running]
 
     def _row(self, wait: WaitProgress, now: float) -> Row:
@@ -240,12 +241,12 @@ class ProgressTable(Progress):
         return texts, (str(wait.attempts), f"{elapsed:.0f} s", following)
 
     def _summary(self, visible: int) -> str:
-        hidden = len(self._running) + len(self._failures) - visible
+        hidden = len(self.running) + len(self._failures) - visible
         return f"{self._counts()}; {hidden} more not shown" if hidden > 0 else self._counts()
 
     def _counts(self) -> str:
         total, unpolled = len(self.waits), self._unpolled
-        text = f"{total - len(self._running)} of {total} ended, {len(self._failures)} failed"
+        text = f"{total - len(self.running)} of {total} ended, {len(self._failures)} failed"
         # The first attempts of many waits are spread over what process and service allow.
         seconds = (self._clock() - self._started_at) * unpolled / max(1, total - unpolled)
         if total <= MAX_ROWS or seconds < 1:

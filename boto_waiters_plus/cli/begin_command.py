@@ -213,14 +213,14 @@ def _report(
 
     A success is printed on stdout, an error on stderr, JSON on stdout.
     """
-    operation = prepared.target.operation
+    operation, member = prepared.target.operation, prepared.target.member
     with_response = arguments.include_response or arguments.query is not None or error is not None
     facts: dict[str, Any] = {
         "outcome": "succeeded" if error is None else "failed",
         "service": operation.service_model.service_name,
         "operation": operation.name,
         "parameters": redacted(operation.input_shape, prepared.parameters, is_answer=False),
-        "token": _shown_token(operation, prepared.token),
+        "token": None if member is None or member.is_sensitive else prepared.token,
         "attempts": getattr(call or error, "attempts", None),
     }
     if call is not None and call.outcome is not None:
@@ -229,18 +229,19 @@ def _report(
         facts["response"] = safe_response(operation, call.response)
     is_cut = isinstance(error, KeyboardInterrupt)
     if error is not None:
-        facts |= _error_json(error)
+        facts |= reported_json(error) if isinstance(error, WaiterError) else {}
+        facts["error"] = {"type": type(error).__name__, "message": str(error)}
         # A call that was cut off may have been executed.
         facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut and call is None)
-        if arguments.resume and _stays_open(error, facts):
+        is_open = is_cut or isinstance(error, (WaiterTimeoutError, WaiterCancelledError))
+        if arguments.resume and (is_open or facts["outcome_unknown"]):
             facts["resume"] = _resume_command(arguments)
     stop = getattr(error, "stop", None)
     if stop is not None:
         facts["stop"] = stop.to_json()
-    if stop is not None and is_cut:
-        print(f"boto-wait begin: {printable(stop.text)}", file=sys.stderr)
-    if error is not None and not is_cut:
-        print(f"boto-wait begin: {printable(str(error))}", file=sys.stderr)
+    told_error = getattr(stop, "text", None) if is_cut else error
+    if told_error is not None:
+        print(f"boto-wait begin: {printable(str(told_error))}", file=sys.stderr)
     if arguments.output == "text" and arguments.query is None and call is not None:
         print(_text(operation, call))
         if with_response:
@@ -256,17 +257,6 @@ def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
     return facts
 
 
-def _error_json(error: BaseException) -> dict[str, Any]:
-    facts = reported_json(error) if isinstance(error, WaiterError) else {}
-    return {**facts, "error": {"type": type(error).__name__, "message": str(error)}}
-
-
-def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
-    """Return whether a store keeps a call that ended in an error to be resumed."""
-    is_cut = isinstance(error, (KeyboardInterrupt, WaiterTimeoutError, WaiterCancelledError))
-    return is_cut or facts["outcome_unknown"]
-
-
 def _text(operation: OperationModel, call: CallOutcome) -> str:
     attempts = attempts_text(call.attempts)
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
@@ -277,8 +267,3 @@ def _text(operation: OperationModel, call: CallOutcome) -> str:
     elif call.outcome is not None:
         text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
     return text
-
-
-def _shown_token(operation: OperationModel, token: str | None) -> str | None:
-    member = token_member(operation)
-    return None if member is None or member.is_sensitive else token

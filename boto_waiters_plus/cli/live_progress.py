@@ -49,11 +49,6 @@ class PlainProgress(Progress):
         # When a line was printed, and the state that it told.
         self._printed: list[tuple[float, str | None]] = [(-math.inf, None)] * len(waits)
 
-    @property
-    def running(self) -> list[int]:
-        """The places of the waits that have not ended."""
-        return list(self._running)
-
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
         """Clear the screen for other output inside the block."""
@@ -122,16 +117,16 @@ class LiveProgress(PlainProgress):
         """Remove the table; draw it again at the end if a wait is left."""
         self._live.stop()
         yield
-        if self._running:
+        if self.running:
             self.__enter__()
 
     def render(self) -> RenderableType:
         """Return the table as of now."""
         now = self._clock()
         with self._lock:
-            visible = self.running[: max(1, self.console.height - OTHER_LINES)]
+            visible = [*self.running][: max(1, self.console.height - OTHER_LINES)]
             rows = [self._row(self.waits[index], now) for index in visible]
-            running = len(self._running)
+            running = len(self.running)
         count = f"{len(self.waits) - running} of {len(self.waits)} ended"
         if hidden := running - len(visible):
             count += f"; {hidden} more not shown"

@@ -101,23 +101,17 @@ def _with_path(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the arguments ask for; return the exit code."""
-    if arguments.run_action is not _work:
-        return _run(arguments)
     # A service manager takes any other code than 0 for a failure, and a SIGTERM that ends a worker
     # is none.
-    with contextlib.suppress(Terminated):
-        return _run(arguments)
+    good_ends = [Terminated] if arguments.run_action is _work else []
+    with contextlib.suppress(*good_ends), contextlib.closing(store_of(arguments.store)) as store:
+        from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
+
+        kinds = LookupError, ValueError, TypeError
+        with refused(StoreError, instead=CannotRunError), refused(*kinds):
+            code: int = arguments.run_action(store, arguments)
+        return code
     return SUCCEEDED
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    store = store_of(arguments.store)
-    from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
-
-    kinds = LookupError, ValueError, TypeError
-    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
-        code: int = arguments.run_action(store, arguments)
-    return code
 
 
 def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **options: Any) -> int:
