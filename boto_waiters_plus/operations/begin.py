@@ -323,8 +323,7 @@ class _Beginning:
                 store.backend.write(lease.number, [end])
             stop = stop_stored(client, begun)
             with contextlib.suppress(StoreError):
-                kept = with_stop_kept(row, stop, store.seal)
-                store.backend.write(ENDED, [{"id": row["id"], **kept}])
+                store.backend.write(ENDED, [with_stop_kept(row, stop, store.seal)])
             raise stops.told(error, stop) from None
         finally:
             lease.end()

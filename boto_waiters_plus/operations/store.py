@@ -543,10 +543,9 @@ def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
         received.append(number)
         stop()
 
-    names = ("SIGTERM", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    known = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
     # One that is ignored stays so, as SIGHUP under nohup.
-    numbers = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
+    numbers = [each for each in known if each and signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, handle) for each in numbers}
     try:
         yield

@@ -245,7 +245,7 @@ class RowCall:
         if row["state"] == "cancelled":
             stop = stop_stored(self.wait.client, self.begun)
             kept = with_stop_kept(answered, stop, self.seal)
-            self.backend.write(ENDED, [{"id": row["id"], **kept}])
+            self.backend.write(ENDED, [{**kept, "id": row["id"]}])
 
     def go_on(self, age: float, cancel: CancelEvent, end: Callable[[Exception], None]) -> bool:
         """Repeat the call in a thread, if it has a token; return False to leave the row alone.
