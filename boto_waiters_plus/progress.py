@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -83,10 +84,14 @@ class Progress:
     Args:
         waits: the waits, in order: each waiter with the label of its wait.
         callback: called after each attempt and at the end of each wait.
+        clock: tells when a wait is polled next, where that is shown.
     """
 
     def __init__(
-        self, waits: Sequence[LabelledWait], callback: Callable[[WaitProgress], object]
+        self,
+        waits: Sequence[LabelledWait],
+        callback: Callable[[WaitProgress], object],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._callback = callback
         self.waits = [
@@ -96,7 +101,7 @@ class Progress:
         self._unpolled = len(waits)
         # A table is drawn in a thread of its own.
         self._lock = threading.Lock()
-        self._clock = current_time().clock()
+        self._clock = clock
         self._started_at = self._clock()
         self._next_attempts = [math.nan] * len(waits)
         self.running = dict.fromkeys(range(len(waits)))
@@ -172,7 +177,7 @@ class ProgressTable(Progress):
     """
 
     def __init__(self, waits: Sequence[LabelledWait], console: Console | None = None) -> None:
-        super().__init__(waits, self._update)
+        super().__init__(waits, self._update, current_time().clock())
         try:
             # rich is optional, and takes 60 ms to import.
             from rich.console import Console  # noqa: PLC0415

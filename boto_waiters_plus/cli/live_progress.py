@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
@@ -43,7 +44,7 @@ class PlainProgress(Progress):
     def __init__(
         self, waits: Sequence[LabelledWait], max_wait: float, stream: TextIO | None
     ) -> None:
-        super().__init__(waits, self._update)
+        super().__init__(waits, self._update, time.monotonic)
         self._max_wait = max_wait
         self._stream = stream
         # When a line was printed, and the state that it told.
