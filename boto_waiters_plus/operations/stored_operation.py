@@ -404,8 +404,7 @@ class EndWatcher:
 
     def _end(self, ids: Collection[str]) -> None:
         """End the operations among these that are held, as their rows say."""
-        paths = {each: path_of({"id": each}) for each in ids}
-        held = {each: path for each, path in paths.items() if path in self._open}
+        held = {each: path for each in ids if (path := path_of({"id": each})) in self._open}
         rows = {row["id"]: row for row in self._backend.get([*held])} if held else {}
         for wait_id, path in held.items():
             operation, row = self._open.get(path), rows.get(wait_id)

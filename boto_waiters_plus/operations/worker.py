@@ -44,7 +44,7 @@ from .wait_ends import Driven, RowTimes, end_of, ended, owed_at_end, timeout_of,
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class WorkOptions:
     """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
 
@@ -207,7 +207,10 @@ class Worker:
             return False
         # Cancelled, or driven by another worker.
         self._drop(self._backend.lost(self._lease, list(self._driven)))
-        self._share_calls()
+        if rates := self._options.calls_per_second:
+            # An equal share of what all workers have together.
+            workers = max(1, len(self._backend.leases()))
+            self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
         self._has_unconfirmed_claim = True
         try:
             is_full = self._claim()
@@ -240,13 +243,6 @@ class Worker:
         self._drop(list(self._driven))
         self._acquire()
         self._has_unconfirmed_claim = False
-
-    def _share_calls(self) -> None:
-        """Take an equal share of the calls per second that all workers have together."""
-        rates = self._options.calls_per_second
-        if rates:
-            workers = max(1, len(self._backend.leases()))
-            self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
 
     def _give_back(self) -> None:
         """Let any worker go on with the waits whose service cannot be connected to from here."""
