@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from botocore import xform_name
-from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 
 from ..changes.call import resumed_call, run_blocking
@@ -19,13 +19,13 @@ from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
 from ..outcome import WaiterOutcome, reported_json
-from ..service.tokens import TokenMember, new_token, token_member
+from ..service.tokens import new_token, token_member
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
-from .outcome_report import attempts_text, error_json, redacted, safe_response
-from .output import add_output_options, flag, json_text, print_json, refused, span
+from .outcome_report import error_json, redacted, safe_response
+from .output import add_output_options, counted, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -64,7 +64,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--resume", metavar="PATH", help="go on with a call that a store keeps")
     add_output_options(parser)
-    parser.add_argument("--include-response", action="store_true", help="print the response too")
     add_client_options(parser)
 
 
@@ -105,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         if made is not None and call.can_be_stopped and not arguments.stop_on_cancel:
             print(f"boto-wait begin: to stop it: {_stop_command(call, made)}", file=sys.stderr)
         raise
-    except (WaiterError, BotoCoreError, HTTPClientError) as error:
+    except BotoCoreError as error:
         made = getattr(error, "call", None)
         told_error: Exception = error
         stops = StopsAfter(arguments.stop_on_timeout)
@@ -146,7 +145,8 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
         if getattr(arguments, name) and not call.can_be_stopped:
             raise UsageError(f"{flag(name)}: nothing is known that stops {operation.name}")
     if member is not None and token is None and not member.is_sensitive:
-        print(f"boto-wait begin: to repeat this call: {_as_option(member, call)}", file=sys.stderr)
+        name = f"--{xform_name(member.name, '-')}" if len(member.path) == 1 else member.name
+        print(f"boto-wait begin: to repeat this call: {name} {call.token}", file=sys.stderr)
     return call
 
 
@@ -195,12 +195,6 @@ def _stop_command(call: PreparedCall, made: CallOutcome) -> str:
             words += [f"--{xform_name(name, '-')}", *map(str, values)]
         commands.append(printable(shlex.join([*words, "--no-wait", "--max-wait", "1m"])))
     return "; ".join(commands)
-
-
-def _as_option(member: TokenMember, call: PreparedCall) -> str:
-    if len(member.path) == 1:
-        return f"--{xform_name(member.name, '-')} {call.token}"
-    return f"{member.name} {call.token}"
 
 
 def _report(
@@ -258,7 +252,7 @@ def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
 
 
 def _text(operation: OperationModel, call: CallOutcome) -> str:
-    attempts = attempts_text(call.attempts)
+    attempts = counted(call.attempts, "attempt")
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
     if call.outcome is not None and call.outcome.basis == "unchanged":
         text += ", nothing to change"

@@ -9,11 +9,9 @@ import logging
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
-
-from botocore.exceptions import BotoCoreError
 
 from .exit_codes import (
     FAILED,
@@ -30,10 +28,9 @@ from .exit_codes import (
 )
 from .operation_parameters import file_text
 from .options import duration, use_cached_credentials
-from .output import columns, refused
+from .output import columns, counted, refused
 
 if TYPE_CHECKING:
-    from ..batch.wait import Wait
     from ..operations.store import Store
 
 STORE_HELP = (
@@ -114,27 +111,6 @@ def run(arguments: argparse.Namespace) -> int:
     return SUCCEEDED
 
 
-def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **options: Any) -> int:
-    """Store waits together, print the paths of their operations, and return the exit code.
-
-    Args:
-        waits: the waits; each has a `max_wait`.
-        store_url: the store, as `--store` takes it.
-        options: as for `operations.Store.start_all`.
-
-    Raises:
-        UsageError: something cannot be stored.
-        CannotRunError: the store cannot be used.
-    """
-    store = store_of(store_url)
-    from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
-
-    kinds = ValueError, TypeError, BotoCoreError, OperationError
-    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
-        print("\n".join(store.start_all(waits, **options)))
-    return 0
-
-
 def store_of(url: str | None) -> Store:
     """Return a store, as `--store` names it."""
     with refused(ImportError, ValueError):
@@ -196,7 +172,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 
 def _expire(store: Store, arguments: argparse.Namespace) -> int:
     number = store.expire(arguments.older_than)
-    print(f"{number} operation{'' if number == 1 else 's'} deleted", file=sys.stderr)
+    print(f"{counted(number, 'operation')} deleted", file=sys.stderr)
     return 0
 
 

@@ -12,13 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from botocore import xform_name
-from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
 from ..engine.model import WaitDescription, WaiterDefinition
-from ..exceptions import WaiterError
 from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
@@ -27,7 +26,7 @@ from ..service.on_the_spot import GONE, made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import state_members
 from ..service.waits import wait_until
-from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
+from .exit_codes import OF_A_WAIT, CannotRunError, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
 from .operation_parameters import (
     add_operation_parameters,
@@ -39,7 +38,7 @@ from .operation_parameters import (
     members_of,
     parsed,
 )
-from .operations import start_in_background
+from .operations import store_of
 from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
 from .output import RETRY_TRANSIENT, flag, refused
@@ -201,13 +200,22 @@ class _Waits:
             enable(client, definitions=arguments.definitions)
 
     def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
-        """Store the waits and print the path of each; return the exit code."""
-        return start_in_background(
-            (self._wait(parameters, max_wait=self._max_wait) for parameters in each),
-            arguments.store,
-            profile_name=arguments.profile,
-            include_response=arguments.include_response,
-        )
+        """Store the waits and print the path of each; return the exit code.
+
+        Raises:
+            UsageError: something cannot be stored.
+            CannotRunError: the store cannot be used.
+        """
+        store = store_of(arguments.store)
+        from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
+
+        waits = (self._wait(parameters, max_wait=self._max_wait) for parameters in each)
+        options = {"profile_name": arguments.profile}
+        options["include_response"] = arguments.include_response
+        kinds = refused(ValueError, TypeError, BotoCoreError, OperationError)
+        with contextlib.closing(store), refused(StoreError, instead=CannotRunError), kinds:
+            print("\n".join(store.start_all(waits, **options)))
+        return 0
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""
@@ -265,7 +273,8 @@ class _Waits:
                 **self._options,
                 **parameters,
             )
-        except (WaiterError, BotoCoreError, HTTPClientError) as error:
+        # A WaiterError is one, and so is that of a lost connection.
+        except BotoCoreError as error:
             return error
 
 
