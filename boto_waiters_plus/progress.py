@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -83,19 +84,29 @@ class Progress:
     Args:
         waits: the waits, in order: each waiter with the label of its wait.
         callback: called after each attempt and at the end of each wait.
+        clock: tells when a wait is polled next, where that is shown.
     """
 
     def __init__(
-        self, waits: Sequence[LabelledWait], callback: Callable[[WaitProgress], object]
+        self,
+        waits: Sequence[LabelledWait],
+        callback: Callable[[WaitProgress], object],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._callback = callback
-        self._waits = [
+        self.waits = [
             WaitProgress(index=index, waiter=wait.waiter, label=label, service=wait.service)
             for index, (wait, label) in enumerate(waits)
         ]
-        self._ended = 0
-        self._failed = 0
         self._unpolled = len(waits)
+        # A table is drawn in a thread of its own.
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._started_at = self._clock()
+        self._next_attempts = [math.nan] * len(waits)
+        self.running = dict.fromkeys(range(len(waits)))
+        """The places of the waits that have not ended."""
+        self._failures: list[int] = []
 
     def __enter__(self) -> Self:
         return self
@@ -105,11 +116,11 @@ class Progress:
 
     def attempted(self, index: int, event: WaitEvent) -> None:
         """Report an attempt of the wait at `index`."""
-        self._unpolled -= not self._waits[index].attempts
+        self._unpolled -= not self.waits[index].attempts
         self._report(
             replace(
-                self._waits[index],
-                observed=event.error or event.state,
+                self.waits[index],
+                observed=self._observed(event),
                 reported=event.reported,
                 attempts=event.attempt,
                 elapsed=event.elapsed,
@@ -122,19 +133,33 @@ class Progress:
         state: Literal["succeeded", "failed", "cancelled"] = "succeeded"
         if isinstance(result, Exception):
             state = "cancelled" if isinstance(result, WaiterCancelledError) else "failed"
-        self._ended += 1
-        self._failed += state == "failed"
-        self._unpolled -= not self._waits[index].attempts
-        wait = replace(self._waits[index], state=state, next_delay=None)
+        self._unpolled -= not self.waits[index].attempts
+        wait = replace(self.waits[index], state=state, next_delay=None)
         if isinstance(result, (WaiterOutcome, WaiterError)):
             wait = replace(wait, attempts=result.attempts, elapsed=result.elapsed)
         self._report(wait)
 
+    @staticmethod
+    def _observed(event: WaitEvent) -> str | None:
+        return event.error or event.state
+
     def _report(self, wait: WaitProgress) -> None:
-        wait = replace(wait, ended=self._ended, failed=self._failed)
-        wait = replace(wait, unpolled=self._unpolled, total=len(self._waits))
-        self._waits[wait.index] = wait
+        with self._lock:
+            if wait.next_delay is not None:
+                self._next_attempts[wait.index] = self._clock() + wait.next_delay
+            if wait.state != "waiting":
+                self.running.pop(wait.index, None)
+            if wait.state == "failed":
+                self._failures.append(wait.index)
+        ended = len(self.waits) - len(self.running)
+        wait = replace(wait, ended=ended, failed=len(self._failures))
+        wait = replace(wait, unpolled=self._unpolled, total=len(self.waits))
+        self.waits[wait.index] = wait
         self._callback(wait)
+
+    def _next_in(self, wait: WaitProgress, now: float) -> str:
+        left = self._next_attempts[wait.index] - now
+        return f"{left:.0f} s" if left > 0 else "now"
 
 
 class ProgressTable(Progress):
@@ -152,7 +177,7 @@ class ProgressTable(Progress):
     """
 
     def __init__(self, waits: Sequence[LabelledWait], console: Console | None = None) -> None:
-        super().__init__(waits, self._update)
+        super().__init__(waits, self._update, current_time().clock())
         try:
             # rich is optional, and takes 60 ms to import.
             from rich.console import Console  # noqa: PLC0415
@@ -161,15 +186,9 @@ class ProgressTable(Progress):
             raise ModuleNotFoundError(
                 "progress=True needs rich (the extra cli): pip install rich"
             ) from error
-        # rich draws in a thread of its own.
-        self._lock = threading.Lock()
-        self._clock = current_time().clock()
-        self._started_at = self._logged_at = self._clock()
-        self._next_attempts = [math.nan] * len(waits)
-        self._running = dict.fromkeys(range(len(waits)))
-        self._failures: list[int] = []
+        self._logged_at = self._started_at
         self._console = console or Console(stderr=True)
-        self._labels = ShortLabels(_name(wait) for wait in self._waits)
+        self._labels = ShortLabels(_name(wait) for wait in self.waits)
         self._can_redraw = self._console.is_terminal and not self._console.is_dumb_terminal
         self._is_final = False
         self._live = Live(
@@ -193,20 +212,13 @@ class ProgressTable(Progress):
     def render(self) -> RenderableType:
         """Return the table and the line below it, as of now."""
         with self._lock:
-            waits = [self._waits[index] for index in self._visible()]
+            waits = [self.waits[index] for index in self._visible()]
             now, summary = self._clock(), one_line(self._summary(len(waits)))
             rows = [self._row(wait, now) for wait in waits]
         titles = ("", "wait", "state seen"), ("attempts", "elapsed", "next")
         return waits_table(self._console, *titles, rows, summary) if waits else summary
 
-    def _update(self, wait: WaitProgress) -> None:
-        with self._lock:
-            if wait.next_delay is not None:
-                self._next_attempts[wait.index] = self._clock() + wait.next_delay
-            if wait.state != "waiting":
-                self._running.pop(wait.index, None)
-            if wait.state == "failed":
-                self._failures.append(wait.index)
+    def _update(self, _: WaitProgress) -> None:
         if not self._can_redraw and self._clock() - self._logged_at >= LOG_INTERVAL:
             self._logged_at = self._clock()
             self._console.print(self._counts())
@@ -217,16 +229,15 @@ class ProgressTable(Progress):
         # The final table may scroll.
         if self._can_redraw and not self._is_final:
             most = max(1, min(most, self._console.height - OTHER_LINES))
-        failures = self._failures[: most - min(len(self._running), most // 2)]
-        running = itertools.islice(self._running, most - len(failures))
+        failures = self._failures[: most - min(len(self.running), most // 2)]
+        running = itertools.islice(self.running, most - len(failures))
         return [*failures, *running]
 
     def _row(self, wait: WaitProgress, now: float) -> Row:
         is_waiting = wait.state == "waiting"
         elapsed = now - self._started_at if is_waiting else wait.elapsed
-        left = self._next_attempts[wait.index] - now
         # The state is in words too, for screens without colours.
-        following = wait.state if not is_waiting else f"{left:.0f} s" if left > 0 else "now"
+        following = self._next_in(wait, now) if is_waiting else wait.state
         texts = (
             one_line(str(wait.index), "dim"),
             LabelCell(_name(wait), self._labels, "red" if wait.state == "failed" else ""),
@@ -235,12 +246,12 @@ class ProgressTable(Progress):
         return texts, (str(wait.attempts), f"{elapsed:.0f} s", following)
 
     def _summary(self, visible: int) -> str:
-        hidden = len(self._waits) - self._ended + self._failed - visible
+        hidden = len(self.running) + len(self._failures) - visible
         return f"{self._counts()}; {hidden} more not shown" if hidden > 0 else self._counts()
 
     def _counts(self) -> str:
-        total, unpolled = len(self._waits), self._unpolled
-        text = f"{self._ended} of {total} ended, {self._failed} failed"
+        total, unpolled = len(self.waits), self._unpolled
+        text = f"{total - len(self.running)} of {total} ended, {len(self._failures)} failed"
         # The first attempts of many waits are spread over what process and service allow.
         seconds = (self._clock() - self._started_at) * unpolled / max(1, total - unpolled)
         if total <= MAX_ROWS or seconds < 1:

@@ -7,6 +7,7 @@ has the table of names.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .common.arguments import flag
@@ -29,22 +30,9 @@ __all__ = ["instrument", "uninstrument"]
 
 SCOPE: Final = "boto_waiters_plus"
 
-WAITER: Final = "boto.wait.waiter"
-SERVICE: Final = "boto.wait.service"
-OPERATION: Final = "boto.wait.operation"
-LABEL: Final = "boto.wait.label"
 ENDING: Final = "boto.wait.ending"
 ATTEMPTS: Final = "boto.wait.attempts"
-ATTEMPT: Final = "boto.wait.attempt"
-STATE: Final = "boto.wait.state"
-NEXT_DELAY: Final = "boto.wait.next_delay"
-TRANSIENT: Final = "boto.wait.transient"
-TRANSIENT_ERRORS: Final = "boto.wait.transient_errors"
 ERROR: Final = "error.type"
-
-DURATION_METRIC: Final = "boto.wait.duration"
-ATTEMPTS_METRIC: Final = "boto.wait.attempts"
-DETECTION_METRIC: Final = "boto.wait.detection_delay.max"
 
 
 def instrument(
@@ -88,18 +76,16 @@ _lock: Final = ProcessLock()
 _active: Final[list[_Telemetry]] = []
 
 
+@dataclass(slots=True)
 class _OpenWait:
     """A wait between its start and its end."""
 
-    __slots__ = ("attempted_at", "began", "gap", "span", "transient_errors")
-
-    def __init__(self, span: Span, began: int) -> None:
-        self.span = span
-        self.began = began
-        self.attempted_at: float | None = None
-        self.gap: float | None = None
-        """Seconds between the last two attempts."""
-        self.transient_errors = 0
+    span: Span
+    began: int
+    attempted_at: float | None = None
+    gap: float | None = None
+    """Seconds between the last two attempts."""
+    transient_errors: int = 0
 
 
 class _Telemetry:
@@ -111,13 +97,13 @@ class _Telemetry:
         self._tracer = trace.get_tracer(SCOPE, tracer_provider=tracer_provider)
         meter = metrics.get_meter(SCOPE, meter_provider=meter_provider)
         self._duration = meter.create_histogram(
-            DURATION_METRIC, unit="s", description="Time from the start to the end of a wait."
+            "boto.wait.duration", unit="s", description="Time from the start to the end of a wait."
         )
         self._attempts = meter.create_histogram(
-            ATTEMPTS_METRIC, unit="{attempt}", description="Attempts of a wait."
+            ATTEMPTS, unit="{attempt}", description="Attempts of a wait."
         )
         self._detection = meter.create_histogram(
-            DETECTION_METRIC,
+            "boto.wait.detection_delay.max",
             unit="s",
             description="Most time that can lie between the state being reached and being seen.",
         )
@@ -140,7 +126,7 @@ class _Telemetry:
         began = time.time_ns()
         attributes = _about(event)
         if self._labels and event.label:
-            attributes[LABEL] = event.label
+            attributes["boto.wait.label"] = event.label
         span = self._tracer.start_span(
             f"wait {event.waiter}", attributes=attributes, start_time=began
         )
@@ -151,11 +137,11 @@ class _Telemetry:
             wait.gap = event.elapsed - wait.attempted_at
         wait.attempted_at = event.elapsed
         facts = {
-            ATTEMPT: event.attempt,
-            STATE: event.state,
+            "boto.wait.attempt": event.attempt,
+            "boto.wait.state": event.state,
             ERROR: event.error,
-            NEXT_DELAY: event.next_delay,
-            TRANSIENT: event.transient or None,
+            "boto.wait.next_delay": event.next_delay,
+            "boto.wait.transient": event.transient or None,
         }
         wait.transient_errors += event.transient
         known = {name: value for name, value in facts.items() if value is not None}
@@ -165,7 +151,7 @@ class _Telemetry:
         span = wait.span
         span.set_attributes({ENDING: event.kind, ATTEMPTS: event.attempt})
         if wait.transient_errors:
-            span.set_attribute(TRANSIENT_ERRORS, wait.transient_errors)
+            span.set_attribute("boto.wait.transient_errors", wait.transient_errors)
         attributes = {**_about(event), ENDING: event.kind}
         if event.error is not None:
             attributes[ERROR] = event.error
@@ -181,9 +167,9 @@ class _Telemetry:
 
 
 def _about(event: WaitEvent) -> dict[str, str]:
-    about = {WAITER: event.waiter, OPERATION: event.operation}
+    about = {"boto.wait.waiter": event.waiter, "boto.wait.operation": event.operation}
     if event.service is not None:
-        about[SERVICE] = event.service
+        about["boto.wait.service"] = event.service
     return about
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import __version__
@@ -18,6 +19,18 @@ _LEVELS = {
     Severity.NOTE: "note",
 }
 """SARIF's levels; GitHub has `notice` in place of `note`."""
+
+
+def print_events(
+    events: Sequence[ValidationEvent], output: str, command: str, text_of: Callable[..., str]
+) -> None:
+    """Print the events of a command as its `--output` says: by `text_of`, for GitHub, or SARIF."""
+    if output == "sarif":
+        print(json.dumps(sarif(events, command), indent=2))
+    else:
+        for event in events:
+            # It quotes a file, which must not break the line or send the terminal escape codes.
+            print(printable(text_of(event)) if output == "text" else github_line(event))
 
 
 def github_line(event: ValidationEvent) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from botocore import xform_name
-from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 
 from ..changes.call import resumed_call, run_blocking
@@ -19,13 +19,13 @@ from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
 from ..outcome import WaiterOutcome, reported_json
-from ..service.tokens import TokenMember, new_token, token_member
+from ..service.tokens import new_token, token_member
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
-from .outcome_report import attempts_text, error_json, redacted, safe_response
-from .output import add_output_options, flag, json_text, print_json, refused, span
+from .outcome_report import error_json, redacted, safe_response
+from .output import add_output_options, counted, flag, json_text, print_json, refused, span
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -64,7 +64,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--resume", metavar="PATH", help="go on with a call that a store keeps")
     add_output_options(parser)
-    parser.add_argument("--include-response", action="store_true", help="print the response too")
     add_client_options(parser)
 
 
@@ -105,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         if made is not None and call.can_be_stopped and not arguments.stop_on_cancel:
             print(f"boto-wait begin: to stop it: {_stop_command(call, made)}", file=sys.stderr)
         raise
-    except (WaiterError, BotoCoreError, HTTPClientError) as error:
+    except BotoCoreError as error:
         made = getattr(error, "call", None)
         told_error: Exception = error
         stops = StopsAfter(arguments.stop_on_timeout)
@@ -146,7 +145,8 @@ def _new(arguments: argparse.Namespace) -> PreparedCall:
         if getattr(arguments, name) and not call.can_be_stopped:
             raise UsageError(f"{flag(name)}: nothing is known that stops {operation.name}")
     if member is not None and token is None and not member.is_sensitive:
-        print(f"boto-wait begin: to repeat this call: {_as_option(member, call)}", file=sys.stderr)
+        name = f"--{xform_name(member.name, '-')}" if len(member.path) == 1 else member.name
+        print(f"boto-wait begin: to repeat this call: {name} {call.token}", file=sys.stderr)
     return call
 
 
@@ -197,12 +197,6 @@ def _stop_command(call: PreparedCall, made: CallOutcome) -> str:
     return "; ".join(commands)
 
 
-def _as_option(member: TokenMember, call: PreparedCall) -> str:
-    if len(member.path) == 1:
-        return f"--{xform_name(member.name, '-')} {call.token}"
-    return f"{member.name} {call.token}"
-
-
 def _report(
     arguments: argparse.Namespace,
     prepared: PreparedCall,
@@ -213,14 +207,14 @@ def _report(
 
     A success is printed on stdout, an error on stderr, JSON on stdout.
     """
-    operation = prepared.target.operation
+    operation, member = prepared.target.operation, prepared.target.member
     with_response = arguments.include_response or arguments.query is not None or error is not None
     facts: dict[str, Any] = {
         "outcome": "succeeded" if error is None else "failed",
         "service": operation.service_model.service_name,
         "operation": operation.name,
         "parameters": redacted(operation.input_shape, prepared.parameters, is_answer=False),
-        "token": _shown_token(operation, prepared.token),
+        "token": None if member is None or member.is_sensitive else prepared.token,
         "attempts": getattr(call or error, "attempts", None),
     }
     if call is not None and call.outcome is not None:
@@ -229,18 +223,19 @@ def _report(
         facts["response"] = safe_response(operation, call.response)
     is_cut = isinstance(error, KeyboardInterrupt)
     if error is not None:
-        facts |= _error_json(error)
+        facts |= reported_json(error) if isinstance(error, WaiterError) else {}
+        facts["error"] = {"type": type(error).__name__, "message": str(error)}
         # A call that was cut off may have been executed.
         facts["outcome_unknown"] = getattr(error, "outcome_unknown", is_cut and call is None)
-        if arguments.resume and _stays_open(error, facts):
+        is_open = is_cut or isinstance(error, (WaiterTimeoutError, WaiterCancelledError))
+        if arguments.resume and (is_open or facts["outcome_unknown"]):
             facts["resume"] = _resume_command(arguments)
     stop = getattr(error, "stop", None)
     if stop is not None:
         facts["stop"] = stop.to_json()
-    if stop is not None and is_cut:
-        print(f"boto-wait begin: {printable(stop.text)}", file=sys.stderr)
-    if error is not None and not is_cut:
-        print(f"boto-wait begin: {printable(str(error))}", file=sys.stderr)
+    told_error = getattr(stop, "text", None) if is_cut else error
+    if told_error is not None:
+        print(f"boto-wait begin: {printable(str(told_error))}", file=sys.stderr)
     if arguments.output == "text" and arguments.query is None and call is not None:
         print(_text(operation, call))
         if with_response:
@@ -256,19 +251,8 @@ def _outcome_json(outcome: WaiterOutcome[Any]) -> dict[str, Any]:
     return facts
 
 
-def _error_json(error: BaseException) -> dict[str, Any]:
-    facts = reported_json(error) if isinstance(error, WaiterError) else {}
-    return {**facts, "error": {"type": type(error).__name__, "message": str(error)}}
-
-
-def _stays_open(error: BaseException, facts: Mapping[str, Any]) -> bool:
-    """Return whether a store keeps a call that ended in an error to be resumed."""
-    is_cut = isinstance(error, (KeyboardInterrupt, WaiterTimeoutError, WaiterCancelledError))
-    return is_cut or facts["outcome_unknown"]
-
-
 def _text(operation: OperationModel, call: CallOutcome) -> str:
-    attempts = attempts_text(call.attempts)
+    attempts = counted(call.attempts, "attempt")
     text = f"{operation.service_model.service_name} {operation.name}: {attempts}"
     if call.outcome is not None and call.outcome.basis == "unchanged":
         text += ", nothing to change"
@@ -277,8 +261,3 @@ def _text(operation: OperationModel, call: CallOutcome) -> str:
     elif call.outcome is not None:
         text += f", then {call.outcome.waiter} after {span(call.outcome.elapsed)}"
     return text
-
-
-def _shown_token(operation: OperationModel, token: str | None) -> str | None:
-    member = token_member(operation)
-    return None if member is None or member.is_sensitive else token

@@ -8,19 +8,16 @@ Exit codes: 0 if no event is as bad as `--fail-on`, 1 if one is, 2 for wrong arg
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from botocore.exceptions import UnknownServiceError
 
 from ..check.installed import check_installed
-from ..engine.redaction import printable
 from ..service.places import botocore_is_older
 from ..validation import ValidationEvent, check
-from .annotations import github_line, sarif
+from .annotations import print_events
 from .exit_codes import PROBLEMS, SUCCEEDED, UsageError, refuse_missing
 
 SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
@@ -85,32 +82,20 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except UnknownServiceError:
         raise UsageError(f"botocore has no service {arguments.service!r}") from None
-    shown = [each for each in sorted(events, key=_place) if each.severity >= arguments.severity]
-    if arguments.output == "sarif":
-        print(json.dumps(sarif(shown, "check"), indent=2))
-    else:
-        for event in shown:
-            print(_line(event) if arguments.output == "text" else github_line(event))
+    # As they stand in the files.
+    events.sort(key=lambda each: (each.source or "", each.line or 0, each.column or 0))
+    shown = [each for each in events if each.severity >= arguments.severity]
+    print_events(shown, arguments.output, "check", _line)
     if arguments.installed and botocore_is_older():
         text = "the installed botocore is older than the definitions: nothing is reported"
         print(f"boto-wait check: {text}", file=sys.stderr)
-    print(_summary(events), file=sys.stderr)
+    counts = Counter(event.severity for event in events)
+    parts = [f"{counts[severity]} {severity}" for severity in sorted(counts, reverse=True)]
+    print(f"boto-wait check: {', '.join(parts) or 'no events'}", file=sys.stderr)
     return PROBLEMS if any(each.severity >= arguments.fail_on for each in events) else SUCCEEDED
-
-
-def _place(event: ValidationEvent) -> tuple[str, int, int]:
-    """Return the key that sorts events as they stand in the files."""
-    return event.source or "", event.line or 0, event.column or 0
 
 
 def _line(event: ValidationEvent) -> str:
     # The location comes first, as in compilers' output: editors find it there.
     place = f"{event.location}: " if event.location else ""
-    # Messages quote the file, which must not break the line or send the terminal escape codes.
-    return printable(f"{place}{event}")
-
-
-def _summary(events: Iterable[ValidationEvent]) -> str:
-    counts = Counter(event.severity for event in events)
-    parts = [f"{counts[severity]} {severity}" for severity in sorted(counts, reverse=True)]
-    return "boto-wait check: " + (", ".join(parts) or "no events")
+    return f"{place}{event}"

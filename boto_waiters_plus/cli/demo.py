@@ -25,6 +25,7 @@ from ..exceptions import WaiterError
 from ..many import Wait, wait_all
 from ..service.waits import wait_until
 from .exit_codes import FAILED, SUCCEEDED, CannotRunError
+from .output import counted
 
 # --- moto's server in threads of this process, and clients for it --------------------------------
 
@@ -128,8 +129,6 @@ class BucketWait(Timed):
 
     def __init__(self, server: MotoServer, name: str, *, stock: bool, create_at: float) -> None:
         self.stock, self.create_at = stock, create_at
-        self.late = 0.0
-        """Seconds from the creation to the end of the wait."""
         self._bucket = name
         # Not the client of the wait, whose requests are counted.
         self._creating, client = server.client("s3"), server.client("s3")
@@ -142,10 +141,10 @@ class BucketWait(Timed):
         self._creating.create_bucket(Bucket=self._bucket)
         self._created_at = time.monotonic()
 
-    def join(self, timeout: float | None = None) -> None:
-        """Wait for the end of the wait."""
-        super().join(timeout)
-        self.late = self.end - self._created_at
+    @property
+    def late(self) -> float:
+        """The seconds from the creation to the end of the wait, or to now."""
+        return self.end - self._created_at
 
 
 def run_all(waits: Sequence[BucketWait]) -> None:
@@ -295,8 +294,7 @@ def _many_waits(ec2: Any) -> Highlight:
     )
 
 
-def _calls(number: int) -> str:
-    return "1 call" if number == 1 else f"{number} calls"
+_calls = partial(counted, noun="call")
 
 
 def _ended(function: Any, *arguments: Any, **keywords: Any) -> Timed:

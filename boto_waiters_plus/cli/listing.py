@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif not pairs:
         print(f"no waiter is described by: {' '.join(words)}", file=sys.stderr)
     elif arguments.tag is not None:
-        pairs = _with_tag(pairs, arguments.tag)
+        known = {each for _, definition in pairs for each in definition.tags}
+        if arguments.tag not in known:
+            raise UnknownNameError("waiter with the tag", arguments.tag, sorted(known))
+        pairs = [pair for pair in pairs if arguments.tag in pair[1].tags]
     if as_json:
         print(json_text([definition_facts(*pair) for pair in pairs], indent=2))
     elif pairs:
@@ -136,12 +139,3 @@ def _print_waiters(pairs: list[tuple[str, WaiterDefinition]], *, with_service: b
         for service, definition in pairs
     ]
     print(columns([row[not with_service :] for row in (head, *rows)]))
-
-
-def _with_tag(
-    pairs: list[tuple[str, WaiterDefinition]], tag: str
-) -> list[tuple[str, WaiterDefinition]]:
-    known = {each for _, definition in pairs for each in definition.tags}
-    if tag not in known:
-        raise UnknownNameError("waiter with the tag", tag, sorted(known))
-    return [pair for pair in pairs if tag in pair[1].tags]

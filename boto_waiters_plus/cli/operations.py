@@ -9,11 +9,9 @@ import logging
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
-
-from botocore.exceptions import BotoCoreError
 
 from .exit_codes import (
     FAILED,
@@ -30,10 +28,9 @@ from .exit_codes import (
 )
 from .operation_parameters import file_text
 from .options import duration, use_cached_credentials
-from .output import columns, refused
+from .output import columns, counted, refused
 
 if TYPE_CHECKING:
-    from ..batch.wait import Wait
     from ..operations.store import Store
 
 STORE_HELP = (
@@ -101,44 +98,17 @@ def _with_path(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the arguments ask for; return the exit code."""
-    if arguments.run_action is not _work:
-        return _run(arguments)
     # A service manager takes any other code than 0 for a failure, and a SIGTERM that ends a worker
     # is none.
-    with contextlib.suppress(Terminated):
-        return _run(arguments)
+    good_ends = [Terminated] if arguments.run_action is _work else []
+    with contextlib.suppress(*good_ends), contextlib.closing(store_of(arguments.store)) as store:
+        from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
+
+        kinds = LookupError, ValueError, TypeError
+        with refused(StoreError, instead=CannotRunError), refused(*kinds):
+            code: int = arguments.run_action(store, arguments)
+        return code
     return SUCCEEDED
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    store = store_of(arguments.store)
-    from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
-
-    kinds = LookupError, ValueError, TypeError
-    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
-        code: int = arguments.run_action(store, arguments)
-    return code
-
-
-def start_in_background(waits: Iterable[Wait], store_url: str | None = None, **options: Any) -> int:
-    """Store waits together, print the paths of their operations, and return the exit code.
-
-    Args:
-        waits: the waits; each has a `max_wait`.
-        store_url: the store, as `--store` takes it.
-        options: as for `operations.Store.start_all`.
-
-    Raises:
-        UsageError: something cannot be stored.
-        CannotRunError: the store cannot be used.
-    """
-    store = store_of(store_url)
-    from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
-
-    kinds = ValueError, TypeError, BotoCoreError, OperationError
-    with contextlib.closing(store), refused(StoreError, instead=CannotRunError), refused(*kinds):
-        print("\n".join(store.start_all(waits, **options)))
-    return 0
 
 
 def store_of(url: str | None) -> Store:
@@ -202,7 +172,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
 
 def _expire(store: Store, arguments: argparse.Namespace) -> int:
     number = store.expire(arguments.older_than)
-    print(f"{number} operation{'' if number == 1 else 's'} deleted", file=sys.stderr)
+    print(f"{counted(number, 'operation')} deleted", file=sys.stderr)
     return 0
 
 

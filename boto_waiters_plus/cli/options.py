@@ -215,26 +215,6 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
-    _add_ad_hoc_options(group)
-    _add_background_and_output(parser)
-    add_client_options(parser)
-
-
-def _add_background_and_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("background (see `boto-wait operations`)")
-    group.add_argument(
-        "--background",
-        action="store_true",
-        help="store the wait, print its path, and leave it to a worker",
-    )
-    group.add_argument("--store", metavar="URL", help="file or SQLAlchemy URL of the store")
-    group = parser.add_argument_group("output")
-    add_output_options(group)
-    group.add_argument("--quiet", action="store_true", help="print errors only")
-    group.add_argument("--include-response", action="store_true", help="print the response too")
-
-
-def _add_ad_hoc_options(group: Any) -> None:
     until = group.add_argument(
         "--until",
         nargs="*",
@@ -255,6 +235,17 @@ def _add_ad_hoc_options(group: Any) -> None:
     group.add_argument(
         "--many", choices=("all", "any"), help="for a list, how many items must succeed"
     )
+    group = parser.add_argument_group("background (see `boto-wait operations`)")
+    group.add_argument(
+        "--background",
+        action="store_true",
+        help="store the wait, print its path, and leave it to a worker",
+    )
+    group.add_argument("--store", metavar="URL", help="file or SQLAlchemy URL of the store")
+    group = parser.add_argument_group("output")
+    add_output_options(group)
+    group.add_argument("--quiet", action="store_true", help="print errors only")
+    add_client_options(parser)
 
 
 def peek(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

@@ -24,7 +24,7 @@ from ..outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome, reported
 from ..progress import WaitProgress
 from ..service.shapes import has_sensitive_names, inner_shape, is_sensitive
 from .exit_codes import FAILED, SUCCEEDED, exit_code
-from .output import in_flags, json_text, print_json, span
+from .output import counted, in_flags, json_text, print_json, span
 
 REDACTED = "***"
 """What stands for a member that is sensitive in the model."""
@@ -69,7 +69,7 @@ class OutcomeReport:
         facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
         facts |= _timeline(result)
         text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
-        text += f" ({attempts_text(result.attempts)})"
+        text += f" ({counted(result.attempts, 'attempt')})"
         if isinstance(result, ExceptionOutcome):
             facts["exception"] = error_json(result.exception)
         if self._with_response and isinstance(result, ResponseOutcome):
@@ -88,7 +88,7 @@ class OutcomeReport:
         facts |= reported_json(wait)
         print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
-        text = f"interrupted after {span(elapsed)}{state} ({attempts_text(wait.attempts)})"
+        text = f"interrupted after {span(elapsed)}{state} ({counted(wait.attempts, 'attempt')})"
         print(f"boto-wait: {wait.label}: {text}", file=sys.stderr)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
@@ -174,8 +174,3 @@ def error_json(error: Exception) -> dict[str, Any]:
     if isinstance(response, Mapping):
         facts["code"] = response.get("Error", {}).get("Code")
     return facts
-
-
-def attempts_text(number: int) -> str:
-    """Return a number of attempts in words."""
-    return "1 attempt" if number == 1 else f"{number} attempts"

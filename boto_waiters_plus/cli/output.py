@@ -100,6 +100,11 @@ def span(seconds: float) -> str:
     return f"{minutes // 60}h{minutes % 60:02}m"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: `1 attempt`, `2 attempts`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def flag(name: str) -> str:
     """Return the option of a keyword: `--max-wait` for `max_wait`."""
     return _OPTIONS.get(name) or "--" + name.replace("_", "-")
@@ -139,7 +144,7 @@ def _cell(cell: str | float) -> str:
 
 
 def add_output_options(parser: Any) -> None:
-    """Add `--output` and `--query`."""
+    """Add `--output`, `--query` and `--include-response`."""
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument(
         "--query",
@@ -147,6 +152,7 @@ def add_output_options(parser: Any) -> None:
         metavar="EXPRESSION",
         help="JMESPath: print this of the JSON outcome, the response included",
     )
+    parser.add_argument("--include-response", action="store_true", help="print the response too")
 
 
 def expression(text: str) -> ParsedResult:

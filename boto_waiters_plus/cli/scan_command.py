@@ -24,7 +24,7 @@ from ..scan.loops import polling_loops
 from ..scan.names import NotReadError
 from ..scan.replacement import replacements
 from ..validation import Severity, ValidationEvent
-from .annotations import github_line, sarif
+from .annotations import print_events
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
 from .output import json_text
 
@@ -91,12 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         events.append(ValidationEvent(Severity.NOTE, RULE, None, message, location))
     if arguments.output == "json":
         print(json_text([each._asdict() for each in found], indent=2))
-    elif arguments.output == "sarif":
-        print(json.dumps(sarif(events, "scan"), indent=2))
     else:
-        for event in events:
-            text = f"{event.location}: {event.message}"
-            print(printable(text) if arguments.output == "text" else github_line(event))
+        print_events(events, arguments.output, "scan", lambda one: f"{one.location}: {one.message}")
     print(f"boto-wait scan: files: {len(files)}, loops: {len(found)}", file=sys.stderr)
     return PROBLEMS if found and arguments.fail_on else SUCCEEDED
 

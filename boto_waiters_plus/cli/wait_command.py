@@ -12,13 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from botocore import xform_name
-from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
-from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterError
+from ..engine.model import WaitDescription, WaiterDefinition
 from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
@@ -27,7 +26,7 @@ from ..service.on_the_spot import GONE, made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import state_members
 from ..service.waits import wait_until
-from .exit_codes import OF_A_WAIT, UsageError, common_exit_code, exit_code
+from .exit_codes import OF_A_WAIT, CannotRunError, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
 from .operation_parameters import (
     add_operation_parameters,
@@ -39,7 +38,7 @@ from .operation_parameters import (
     members_of,
     parsed,
 )
-from .operations import start_in_background
+from .operations import store_of
 from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
 from .output import RETRY_TRANSIENT, flag, refused
@@ -152,12 +151,13 @@ def run(arguments: argparse.Namespace) -> int:
         check_parameters(waiter.operation, parameters, arguments.only_by_json)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
+    described = [(WaitDescription.of(waiter.definition), label) for label in labels]
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
     with _one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)
         # A table that is drawn anew all the time would hide the prompt.
         is_quiet = arguments.quiet or asks_for_a_code(client)
-        progress = progress_on_stderr(labels, arguments.max_wait, quiet=is_quiet)
+        progress = progress_on_stderr(described, arguments.max_wait, quiet=is_quiet)
         waits = _Waits(waiter.definition, client, arguments, progress)
         return waits.start(each, arguments) if arguments.background else waits.run(each, report)
 
@@ -200,13 +200,22 @@ class _Waits:
             enable(client, definitions=arguments.definitions)
 
     def start(self, each: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> int:
-        """Store the waits and print the path of each; return the exit code."""
-        return start_in_background(
-            (self._wait(parameters, max_wait=self._max_wait) for parameters in each),
-            arguments.store,
-            profile_name=arguments.profile,
-            include_response=arguments.include_response,
-        )
+        """Store the waits and print the path of each; return the exit code.
+
+        Raises:
+            UsageError: something cannot be stored.
+            CannotRunError: the store cannot be used.
+        """
+        store = store_of(arguments.store)
+        from ..operations import OperationError, StoreError  # noqa: PLC0415 - not for `--help`
+
+        waits = (self._wait(parameters, max_wait=self._max_wait) for parameters in each)
+        options = {"profile_name": arguments.profile}
+        options["include_response"] = arguments.include_response
+        kinds = refused(ValueError, TypeError, BotoCoreError, OperationError)
+        with contextlib.closing(store), refused(StoreError, instead=CannotRunError), kinds:
+            print("\n".join(store.start_all(waits, **options)))
+        return 0
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""
@@ -215,7 +224,7 @@ class _Waits:
         try:
             with self._progress:
                 for index, result in self._results(each):
-                    self._progress.ended(index)
+                    self._progress.ended(index, result)
                     with self._progress.cleared():
                         wait = self._progress.waits[index]
                         codes.append(report.ended(wait, each[index], result))
@@ -240,7 +249,7 @@ class _Waits:
             from ..many import as_completed  # noqa: PLC0415
 
             waits = [
-                self._wait(parameters, on_attempt=self._progress.observer(index))
+                self._wait(parameters, on_attempt=partial(self._progress.attempted, index))
                 for index, parameters in enumerate(each)
             ]
             run = as_completed(waits, max_wait=self._max_wait)
@@ -260,11 +269,12 @@ class _Waits:
                 self._client,
                 self._waiter,
                 max_wait=self._max_wait,
-                on_attempt=self._progress.observer(0),
+                on_attempt=partial(self._progress.attempted, 0),
                 **self._options,
                 **parameters,
             )
-        except (WaiterError, BotoCoreError, HTTPClientError) as error:
+        # A WaiterError is one, and so is that of a lost connection.
+        except BotoCoreError as error:
             return error
 
 

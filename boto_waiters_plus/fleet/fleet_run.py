@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, cast
 
@@ -28,6 +28,7 @@ from ..operations.client_description import ClientDescription
 from ..operations.operation import SchemaError, id_of
 from ..operations.store import check_background
 from ..operations.stored_wait import NewRows
+from ..operations.worker import Worker as StoreWorker
 from ..operations.worker import WorkOptions
 
 # --- what runs on a worker of the cluster: a worker of the store, until nothing is left for it
@@ -67,11 +68,8 @@ def drive_shard(store_arguments: tuple[Any, ...], options: WorkOptions, run_name
     store = Store(url, encrypt=encrypt, decrypt=decrypt)
     start_thread(lambda: _stop_when_over(stopped, worker, store), "shard")
     try:
-        return store.work(
-            **{each.name: getattr(options, each.name) for each in fields(options)},
-            worker_name=worker.address,
-            stop_event=stopped,
-        )
+        driver = StoreWorker(store, options, name=worker.address, stop_event=stopped)
+        return driver.run(until_idle=False)
     finally:
         stopped.set()
         _STOPS.pop(run_name, None)
@@ -173,14 +171,7 @@ def run(
     store, waits = _source(waits_or_store, in_store)
     if store.backend.url is None:
         raise ValueError("a store in memory cannot be shared by processes: give it a file")
-    options = WorkOptions(
-        lease=lease,
-        batch_size=batch_size,
-        max_open=max_open,
-        threads=threads,
-        calls_per_second=calls_per_second,
-        make_client=make_client,
-    )
+    options = WorkOptions(lease, batch_size, max_open, threads, calls_per_second, make_client)
     told = None if progress is None else callback("progress", progress)
     started = FleetRun(
         store, waits, client, options, include_response=include_response, progress=told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
@@ -31,23 +30,12 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .backend import ENDED
-from .begun_rows import (
-    CALL,
-    CallerLease,
-    begun_call,
-    owing,
-    refuse_unkept,
-    stop_stored,
-    wait_after,
-    with_stop_kept,
-)
+from .begun_rows import CallerLease, begun_call, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
 from .pool import WaitPool
 from .stored_wait import NewRows, RowCall
-from .wait_ends import end_of, ended
 
 if TYPE_CHECKING:
     from .store import Store
@@ -306,26 +294,14 @@ class _Beginning:
         try:
             if lease.is_taken:
                 call = row_call.make(prepared, self._effect)
+        # What the store does not know is as unknown as what a dead process knew.
+        except StoreError:
+            raise
         except Exception as error:
-            # What the store does not know is as unknown as what a dead process knew.
-            if isinstance(error, StoreError):
+            raised = row_call.ended_in(error)
+            if raised is error:
                 raise
-            row = {**row, "parameters": store.seal.closed({CALL: begun})}
-            end = {**end_of(ended(row, error), error, store.seal), "parameters": row["parameters"]}
-            asked = self.stops.timeout and begun["answer"]
-            if not (asked and isinstance(error, WaiterTimeoutError)):
-                with contextlib.suppress(StoreError):
-                    store.backend.write(lease.number, [end])
-                raise
-            # Whoever has to make the stop in place of this process knows of it.
-            end |= {**owing(row, begun, store.seal, is_driven=True), "lease": lease.number}
-            with contextlib.suppress(StoreError):
-                store.backend.write(lease.number, [end])
-            stop = stop_stored(client, begun)
-            with contextlib.suppress(StoreError):
-                kept = with_stop_kept(row, stop, store.seal)
-                store.backend.write(ENDED, [{"id": row["id"], **kept}])
-            raise stops.told(error, stop) from None
+            raise raised from None
         finally:
             lease.end()
         made = store.operation(store.row(path_of(row)))

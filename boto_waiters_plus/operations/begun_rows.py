@@ -210,8 +210,8 @@ def owing(row: Row, begun: Mapping[str, Any], seal: Seal, *, is_driven: bool) ->
 
 
 def with_stop_kept(row: Row, stop: Stop, seal: Seal) -> dict[str, Any]:
-    """Return the columns of a row that keep what became of a stop, as far as it can be read."""
-    kept = {"owes": DEBT_TIME if stop.state == "owed" else None, "lease": None}
+    """Return what changes in a row that keeps what became of a stop, as far as it can be read."""
+    kept = {"id": row["id"], "owes": DEBT_TIME if stop.state == "owed" else None, "lease": None}
     with contextlib.suppress(UnableError):
         body = seal.reopened(row["parameters"], "parameters")
         body[CALL]["stop"] = stop.to_json()

@@ -76,8 +76,10 @@ class ClientDescription:
             settings["verify"] = str(Path(verify).absolute())
         elif verify is False:
             settings["verify"] = False
-        meta = client.meta
-        service, endpoint = meta.service_model.service_name, _without_user_info(meta.endpoint_url)
+        meta, parts = client.meta, urlsplit(client.meta.endpoint_url)
+        # Without the name of a user.
+        endpoint = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        service = meta.service_model.service_name
         return cls(service, meta.region_name, profile, endpoint, json_text(settings))
 
     @classmethod
@@ -123,8 +125,3 @@ class ClientDescription:
             problem = f"a client of {self.service} cannot be made: {type(error).__name__}"
             raise UnableError("unsupported", problem) from error
         return client
-
-
-def _without_user_info(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -139,8 +139,11 @@ class _Face:
             body = await _body(request)
             return _Json(await run_in_threadpool(self._started, body), status_code=202)
         filters: dict[str, Any] = _query(request, _FILTERS)
-        if "page_size" in filters:
-            filters["page_size"] = _page_size(filters["page_size"])
+        if (size := filters.get("page_size")) is not None:
+            if not re.fullmatch("[0-9]+", size):
+                raise ValueError("page_size must be a whole number of at least 1")
+            # More digits than these are many more than a page has.
+            filters["page_size"] = int(size.lstrip("0")[:9] or 0)
         page = await run_in_threadpool(lambda: self._store.list(**filters))
         return _Json({"results": page.operations, "next_page_token": page.next_page_token})
 
@@ -249,13 +252,6 @@ def _query(request: Request, known: Collection[str]) -> dict[str, str]:
     if len(dict(items)) < len(items):
         raise ValueError("a query parameter is given twice")
     return dict(items)
-
-
-def _page_size(text: str) -> int:
-    if not re.fullmatch("[0-9]+", text):
-        raise ValueError("page_size must be a whole number of at least 1")
-    # More digits than these are many more than a page has.
-    return int(text.lstrip("0")[:9] or 0)
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..batch.groups import Task
@@ -99,25 +98,22 @@ class MemoryOperation(Operation):
             self.end(end)
             return
         self._task = pool.prepared(wait, self._attempted, called_at=called_at)
-        pool.start([(self._task, self._has_ended)])
+        pool.add([(self._task, self._has_ended)])
 
     def to_json(self) -> dict[str, Any]:
         row = self._row
         if not self.done():
             return operation_json({**row, "elapsed": self._clock() - self._start})
-        return operation_json({**row, "next_attempt": None, **self._end_json()})
+        end = self._ended_as()
+        if isinstance(end, WaiterOutcome):
+            row = {**row, "response": response_json(end)}
+        else:
+            error = cancelled_json(self._stop_made) if end is None else error_json(end)
+            row = {**row, "error": error}
+        return operation_json({**row, "next_attempt": None})
 
     def __reduce__(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
         return load_operation, (get, (self.path,))
-
-    def _end_json(self) -> dict[str, Any]:
-        try:
-            error = self.exception(0)
-        except CancelledError:
-            return {"error": cancelled_json(self._stop_made)}
-        if error is not None:
-            return {"error": error_json(error)}
-        return {"response": response_json(self.result(0))}
 
     def _attempted(self, event: WaitEvent) -> None:
         self._row = {**self._row, **progress_of(event, time.time())}

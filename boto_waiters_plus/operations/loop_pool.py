@@ -44,7 +44,7 @@ class LoopPool:
         *,
         called_at: float | None = None,
     ) -> Task:
-        """Return a wait for `start`; see `WaitPool.prepared`."""
+        """Return a wait for `add`; see `WaitPool.prepared`."""
         preparation = Preparation(
             stop=self._stop, callbacks=Callbacks(), caller=caller(), called_at=called_at
         )
@@ -52,8 +52,8 @@ class LoopPool:
         task.run.observe_attempts(on_attempt)
         return task
 
-    def start(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
-        """Start the wait; see `WaitPool.start`."""
+    def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
+        """Start the wait; see `WaitPool.add`."""
         [(task, on_end)] = waits
         self._driving = self._loop.create_task(self._drive(task, on_end))
 

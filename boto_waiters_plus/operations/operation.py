@@ -205,7 +205,13 @@ class Operation(Future[WaiterOutcome[Any]]):
             return
         self._attend()
         try:
-            self._wait_or_warn(timeout)
+            grace = UNDRIVEN_GRACE if timeout is None else min(timeout, UNDRIVEN_GRACE)
+            wait([self], grace)
+            if not self.done() and (timeout is None or timeout > grace):
+                hindrance = self._hindrance()
+                if hindrance:
+                    warn(f"{self.path} has not ended{hindrance}", RuntimeWarning)
+                wait([self], None if timeout is None else timeout - grace)
         except KeyboardInterrupt:
             if self._stops_on_cancel and self.cancel():
                 # A second Ctrl-C gives the stop up.
@@ -213,15 +219,6 @@ class Operation(Future[WaiterOutcome[Any]]):
             raise
         if not self.done():
             raise FutureTimeoutError(f"{self.path} has not ended{self._hindrance()}")
-
-    def _wait_or_warn(self, timeout: float | None) -> None:
-        grace = UNDRIVEN_GRACE if timeout is None else min(timeout, UNDRIVEN_GRACE)
-        wait([self], grace)
-        if not self.done() and (timeout is None or timeout > grace):
-            hindrance = self._hindrance()
-            if hindrance:
-                warn(f"{self.path} has not ended{hindrance}", RuntimeWarning)
-            wait([self], None if timeout is None else timeout - grace)
 
 
 class MissingOperation(Operation):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from ..batch.background import BackgroundScheduler, TaskEnd
+from ..batch.background import BackgroundScheduler
 from ..batch.callbacks import Callback, Callbacks, CallbackThread
 from ..batch.groups import Grouping, Task
 from ..batch.preparation import Preparation, marked_context
@@ -21,7 +21,7 @@ from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
 
 
-class WaitPool:
+class WaitPool(BackgroundScheduler):
     """Waits in one background thread; those of one kind share calls, as in `wait_all`.
 
     Args:
@@ -32,21 +32,20 @@ class WaitPool:
     """
 
     def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
-        self._stop = threading.Event()
+        super().__init__(threads=threads, forget=self._release)
         self.callbacks = CallbackThread()
-        self._scheduler = BackgroundScheduler(threads=threads, stop=self._stop, forget=self._forget)
         self._preparation = Preparation(
             stop=self._stop,
             grouping=Grouping(self._stop, by_age=True),
             callbacks=_DeferredCallbacks(self.callbacks),
         )
-        self._lock = threading.Lock()
+        self._preparing = threading.Lock()
         self._open: Counter[int] = Counter()
 
     @property
     def is_usable(self) -> bool:
         """Whether waits can be started under the time source in force."""
-        return self._scheduler.is_usable and self._scheduler.time is current_time()
+        return super().is_usable and self.time is current_time()
 
     def prepared(
         self,
@@ -58,19 +57,19 @@ class WaitPool:
         seconds_ago: float = 0,
         called_at: float | None = None,
     ) -> Task:
-        """Return a wait for `start`, which has to follow.
+        """Return a wait for `add`, which has to follow.
 
         Args:
             wait: the wait; it has a `max_wait`.
             on_attempt: called in the background thread after each attempt.
             state: the stored state of the wait; None: it begins.
             digest, seconds_ago: the definition of that state, and its age.
-            called_at: when the wait begins: what `time.monotonic` gave then; None: with `start`.
+            called_at: when the wait begins: what `time.monotonic` gave then; None: with `add`.
 
         Raises:
             ValueError: `state` is not that of a wait under this definition.
         """
-        with self._lock:
+        with self._preparing:
             self._preparation.caller = caller()
             self._preparation.called_at = called_at
             (task,) = self._preparation.tasks([wait])
@@ -80,38 +79,19 @@ class WaitPool:
             try:
                 task.run.resume(state, digest=digest, seconds_ago=seconds_ago)
             except ValueError:
-                self._forget(task)
+                self._release(task)
                 raise
         task.run.observe_attempts(on_attempt)
         return task
 
-    def start(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
-        """Start waits together, so that their first attempts may share calls.
-
-        Args:
-            waits: each with what is called in the background thread when it has ended.
-
-        Raises:
-            RuntimeError: no thread can be started.
-        """
-        self._scheduler.add(waits)
-
     def limit_calls(self, per_second: Mapping[str, float]) -> None:
         """Limit the calls per second to each endpoint of these services, from now on."""
-        with self._lock:
+        with self._preparing:
             self._preparation.limit_calls(per_second)
 
-    def cancel(self, task: Task) -> None:
-        """End a wait, if it has not ended."""
-        self._scheduler.cancel(task)
-
-    def close(self) -> None:
-        """Drop all waits as they are; calls in flight end."""
-        self._scheduler.close()
-
-    def _forget(self, task: Task) -> None:
+    def _release(self, task: Task) -> None:
         client = task.connections.client
-        with self._lock:
+        with self._preparing:
             self._open[id(client)] -= 1
             if not self._open[id(client)]:
                 del self._open[id(client)]

@@ -48,15 +48,14 @@ _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
 
 _ERROR_OF: Final = {code: kind for kind, code in _CODE_OF if issubclass(kind, WaiterError)}
 
-_SHOWN: Final = {
-    **dict.fromkeys(("label", "waiter", "service"), ""),
-    **dict.fromkeys(("region", "state_seen", "worker", "exclusive_key")),
-    "created": 0.0,
-    "deadline": 0.0,
-    "attempts": 0,
-    "elapsed": 0.0,
+_SHOWN: Final[dict[str, tuple[Any, Any]]] = {
+    **dict.fromkeys(("label", "waiter", "service"), (str, "")),
+    **dict.fromkeys(("region", "state_seen", "worker", "exclusive_key"), (str, None)),
+    **dict.fromkeys(("created", "deadline", "elapsed"), ((int, float), 0.0)),
+    "attempts": ((int, float), 0),
+    "next_attempt": (float, None),
 }
-"""The columns that are shown, with what a damaged row shows."""
+"""The columns that are shown, with the types that they have, and what a damaged row shows."""
 
 _LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
@@ -124,20 +123,15 @@ def row_json(row: Row, seal: Seal) -> dict[str, Any]:
 
 def _readable(row: Row) -> dict[str, Any]:
     """Return the columns that are shown, with defaults where a damaged row has something else."""
-    shown: dict[str, Any] = {}
-    for name, default in _SHOWN.items():
+    shown: dict[str, Any] = {"reported": None}
+    for name, (kind, default) in _SHOWN.items():
         value = row[name]
-        is_number = isinstance(value, (int, float)) and math.isfinite(value)
-        is_right = isinstance(value, str) if default in ("", None) else is_number
+        is_right = isinstance(value, kind) and (kind is str or math.isfinite(value))
         shown[name] = value if is_right else default
-    try:
-        is_object = isinstance(json.loads(row["reported"] or "{}"), dict)
-    except (TypeError, ValueError):
-        is_object = False
-    shown["reported"] = row["reported"] if is_object else None
-    next_attempt = row["next_attempt"]
-    is_moment = isinstance(next_attempt, float) and math.isfinite(next_attempt)
-    return {**shown, "next_attempt": next_attempt if is_moment else None}
+    with contextlib.suppress(TypeError, ValueError):
+        if isinstance(json.loads(row["reported"] or "{}"), dict):
+            shown["reported"] = row["reported"]
+    return shown
 
 
 def result_of(row: Row, seal: Seal) -> WaiterOutcome[Any] | Exception | None:

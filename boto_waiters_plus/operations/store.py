@@ -358,14 +358,7 @@ class Store(OpenStore):
                 or the open waits could not be handed back, which are free when the lease ends;
                 other failures are only logged.
         """
-        options = WorkOptions(
-            lease=lease,
-            batch_size=batch_size,
-            max_open=max_open,
-            threads=threads,
-            calls_per_second=calls_per_second,
-            make_client=make_client,
-        )
+        options = WorkOptions(lease, batch_size, max_open, threads, calls_per_second, make_client)
         check_text("worker_name", worker_name)
         flag("until_idle", until_idle)
         stop = threading.Event() if stop_event is None else stop_event
@@ -543,10 +536,9 @@ def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
         received.append(number)
         stop()
 
-    names = ("SIGTERM", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    known = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
     # One that is ignored stays so, as SIGHUP under nohup.
-    numbers = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
+    numbers = [each for each in known if each and signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, handle) for each in numbers}
     try:
         yield

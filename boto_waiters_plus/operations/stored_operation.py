@@ -246,30 +246,24 @@ class StoredOperation(Operation):
     def _hindrance(self) -> str:
         backend = self._store.backend
         with contextlib.suppress(StoreError, TypeError):
-            rows = backend.get([id_of(self.path)])
-            _, now = backend.ended_ids(math.inf)
-            if rows:
-                return _hindrance(rows[0], now, is_driven=rows[0]["lease"] in backend.leases())
+            for row in backend.get([id_of(self.path)]):
+                _, now = backend.ended_ids(math.inf)
+                silent_for = seconds_text(round(now - row["machine_at"], 1))
+                silence = f"nothing was written for {silent_for} s"
+                if row["lease"] not in backend.leases():
+                    return (
+                        f": no worker drives it, {silence}: call work() of the store in a thread "
+                        "or a process, or run `boto-wait operations work`"
+                    )
+                # A worker that was killed keeps its lease for a while.
+                due = row["machine_at"] if row["next_attempt"] is None else row["next_attempt"]
+                if now - due >= UNDRIVEN_GRACE:
+                    return f": its worker {row['worker']} may be gone, {silence}"
         return ""
 
 
 def _owes(row: Row, now: float) -> bool:
     return isinstance(row["owes"], float) and row["owes"] >= now
-
-
-def _hindrance(row: Row, now: float, *, is_driven: bool) -> str:
-    """Return why a wait does not go on, as the end of a message; "" if nothing is known."""
-    silence = f"nothing was written for {seconds_text(round(now - row['machine_at'], 1))} s"
-    if not is_driven:
-        return (
-            f": no worker drives it, {silence}: call work() of the store in a thread or a process, "
-            "or run `boto-wait operations work`"
-        )
-    # A worker that was killed keeps its lease for a while.
-    due = row["machine_at"] if row["next_attempt"] is None else row["next_attempt"]
-    if now - due < UNDRIVEN_GRACE:
-        return ""
-    return f": its worker {row['worker']} may be gone, {silence}"
 
 
 class EndWatcher:
@@ -410,8 +404,7 @@ class EndWatcher:
 
     def _end(self, ids: Collection[str]) -> None:
         """End the operations among these that are held, as their rows say."""
-        paths = {each: path_of({"id": each}) for each in ids}
-        held = {each: path for each, path in paths.items() if path in self._open}
+        held = {each: path for each in ids if (path := path_of({"id": each})) in self._open}
         rows = {row["id"]: row for row in self._backend.get([*held])} if held else {}
         for wait_id, path in held.items():
             operation, row = self._open.get(path), rows.get(wait_id)

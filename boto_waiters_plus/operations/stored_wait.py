@@ -5,6 +5,7 @@ A row has the resolved policy: no settings are merged where it is driven.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import hashlib
 import json
@@ -25,6 +26,7 @@ from ..batch.wait import Wait
 from ..changes.call import resumed_call, run_blocking
 from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
+from ..changes.stops import told
 from ..changes.target import restored_response
 from ..common.arguments import flag, text
 from ..common.process import start_thread
@@ -35,7 +37,7 @@ from ..definitions.files import load_definitions
 from ..definitions.smithy import REPORTS
 from ..engine.machine import LastAttempt, Machine, Phase, Policy
 from ..engine.model import WaiterDefinition
-from ..exceptions import WaiterDefinitionError, WaiterError
+from ..exceptions import WaiterDefinitionError, WaiterError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
@@ -49,6 +51,7 @@ from .begun_rows import (
     CALL,
     CALLER_LEASE,
     keep_answer,
+    owing,
     stop_stored,
     unknown_answer,
     wait_after,
@@ -231,6 +234,24 @@ class RowCall:
             raise
         return call
 
+    def ended_in(self, error: Exception) -> Exception:
+        """End the row in the error of its call; return the error, with what became of a stop."""
+        row = {**self.row, "parameters": self.seal.closed({CALL: self.begun})}
+        end = {**end_of(ended(row, error), error, self.seal), "parameters": row["parameters"]}
+        timeout = error if isinstance(error, WaiterTimeoutError) else None
+        is_stopped = timeout and self.begun["answer"] and self.begun["stop_on_timeout"]
+        if is_stopped:
+            # Whoever has to make the stop in place of this process knows of it.
+            end |= {**owing(row, self.begun, self.seal, is_driven=True), "lease": self.lease}
+        with contextlib.suppress(StoreError):
+            self.backend.write(self.lease, [end])
+        if timeout is None or not is_stopped:
+            return error
+        stop = stop_stored(self.wait.client, self.begun)
+        with contextlib.suppress(StoreError):
+            self.backend.write(ENDED, [with_stop_kept(row, stop, self.seal)])
+        return told(timeout, stop)
+
     def _end_unchanged(self, call: CallOutcome, outcome: WaiterOutcome[Any]) -> None:
         """End the row of a call that had nothing to change."""
         facts = {"attempts": call.attempts, "adopted": False}
@@ -245,7 +266,7 @@ class RowCall:
         if row["state"] == "cancelled":
             stop = stop_stored(self.wait.client, self.begun)
             kept = with_stop_kept(answered, stop, self.seal)
-            self.backend.write(ENDED, [{"id": row["id"], **kept}])
+            self.backend.write(ENDED, [{**kept, "id": row["id"]}])
 
     def go_on(self, age: float, cancel: CancelEvent, end: Callable[[Exception], None]) -> bool:
         """Repeat the call in a thread, if it has a token; return False to leave the row alone.

@@ -44,7 +44,7 @@ from .wait_ends import Driven, RowTimes, end_of, ended, owed_at_end, timeout_of,
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class WorkOptions:
     """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
 
@@ -207,7 +207,10 @@ class Worker:
             return False
         # Cancelled, or driven by another worker.
         self._drop(self._backend.lost(self._lease, list(self._driven)))
-        self._share_calls()
+        if rates := self._options.calls_per_second:
+            # An equal share of what all workers have together.
+            workers = max(1, len(self._backend.leases()))
+            self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
         self._has_unconfirmed_claim = True
         try:
             is_full = self._claim()
@@ -240,13 +243,6 @@ class Worker:
         self._drop(list(self._driven))
         self._acquire()
         self._has_unconfirmed_claim = False
-
-    def _share_calls(self) -> None:
-        """Take an equal share of the calls per second that all workers have together."""
-        rates = self._options.calls_per_second
-        if rates:
-            workers = max(1, len(self._backend.leases()))
-            self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
 
     def _give_back(self) -> None:
         """Let any worker go on with the waits whose service cannot be connected to from here."""
@@ -316,7 +312,7 @@ class Worker:
         found = [self._driven[row["id"]] for row in rows if row["id"] in self._driven]
         prepared = [(each.task, MethodType(self._on_end, each)) for each in found if each.task]
         if prepared:
-            self._pool.start(prepared)
+            self._pool.add(prepared)
         for row in claimed[len(rows) :]:
             self._stop_owed(row)
         return len(rows) == most
@@ -348,8 +344,7 @@ class Worker:
 
     def _stopped(self, row: Row, stop: Stop) -> None:
         try:
-            kept = with_stop_kept(row, stop, self._seal)
-            self._backend.write(ENDED, [{"id": row["id"], **kept}])
+            self._backend.write(ENDED, [with_stop_kept(row, stop, self._seal)])
         # Whatever the caller's `encrypt` raises, too: the row owes it as before.
         except Exception as error:
             failed = UnableError("unavailable", f"its stop was not kept: {type(error).__name__}")
@@ -364,10 +359,9 @@ class Worker:
         try:
             check_row(row)
         except OperationError as error:
-            with self._lock:
-                self._changed.add(row["id"])
-            self._news.put(None)
-            return ended(row, error)
+            damaged = ended(row, error)
+            self._set_result(damaged, error)
+            return damaged
         deadline = row["deadline"] + to_here
         return Driven(row["id"], intern(row["kind"]), bool(row["include_response"]), deadline)
 
@@ -518,10 +512,9 @@ class Worker:
         now = self._clock()
         changes = []
         for driven, (change, moment) in attempts:
-            age, delay = now - moment, change["next_attempt"]
-            next_attempt = None if delay is None else delay - age
-            new = {"id": driven.id, "machine_at": -age, "next_attempt": next_attempt}
-            changes.append({**change, **new})
+            age = now - moment
+            new = {"machine_at": -age, "next_attempt": change["next_attempt"] - age}
+            changes.append({**change, "id": driven.id, **new})
         if changes:
             self._backend.write(self._lease, changes)
             with self._lock:

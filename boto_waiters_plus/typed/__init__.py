@@ -30,7 +30,7 @@ def _members_of(service: str) -> dict[str, Any]:
         Raises:
             TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
         """
-        return _enable_client(client, "client", service, settings, is_async=False)
+        return _enable_client(client, service, settings, is_async=False)
 
     def enable_async(client: Any, /, **settings: Any) -> Any:
         """Do what `boto_waiters_plus.enable` does, for an aiobotocore client of this service.
@@ -38,7 +38,7 @@ def _members_of(service: str) -> dict[str, Any]:
         Raises:
             TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
         """
-        return _enable_client(client, "client", service, settings, is_async=True)
+        return _enable_client(client, service, settings, is_async=True)
 
     def enable_resource(resource: Any, /, **settings: Any) -> Any:
         """Do what `boto_waiters_plus.enable` does, for the client of a boto3 resource.
@@ -57,9 +57,7 @@ def _members_of(service: str) -> dict[str, Any]:
     return {**{function.__name__: function for function in functions}, **classes}
 
 
-def _enable_client(
-    client: Any, argument: str, service: str, settings: dict[str, Any], *, is_async: bool
-) -> Any:
+def _enable_client(client: Any, service: str, settings: dict[str, Any], *, is_async: bool) -> Any:
     # Imported by the first call: a module of types alone costs nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
@@ -69,13 +67,13 @@ def _enable_client(
 
     behind = client_behind(client)
     if not isinstance(behind, BaseClient):
-        raise TypeError(f"{argument} must be a client of {service}, not {type(client).__name__}")
+        raise TypeError(f"client must be a client of {service}, not {type(client).__name__}")
     found = behind.meta.service_model.service_name
     if found != service:
-        raise TypeError(f"{argument} must be a client of {service}, not of {found}")
+        raise TypeError(f"client must be a client of {service}, not of {found}")
     if is_async_class(type(behind)) != is_async:
         kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
-        raise TypeError(f"{argument} is {kind} client: use {other}")
+        raise TypeError(f"client is {kind} client: use {other}")
     return enable(client, **settings)
 
 
@@ -94,7 +92,7 @@ def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> A
         raise ValueError(
             "resource was made before install() and before enable(session): make it after them"
         )
-    _enable_client(resource.meta.client, "resource.meta.client", service, settings, is_async=False)
+    _enable_client(resource.meta.client, service, settings, is_async=False)
     return resource
 
 

@@ -46,7 +46,7 @@ def test_a_connection_that_is_lost_in_a_transaction_leaves_no_socket(store):
         return {s for s in gc.get_objects() if type(s) is socket.socket and s.fileno() != -1}
 
     before = sockets()
-    with pytest.raises(operations.StoreError), store.backend.database.writing() as connection:
+    with pytest.raises(operations.StoreError), store.backend.writing() as connection:
         connection.exec_driver_sql("select pg_terminate_backend(pg_backend_pid())")
     assert sockets() <= before
 
@@ -90,7 +90,7 @@ def test_a_wait_that_is_claimed_meanwhile_stays_claimed(store, other):
     overdue = [{"id": contract.ids(1)[0], "state": "expired", "lease": None, "worker": None}]
     arguments = {"acquire": ("second", 30), "write": (UNDRIVEN, overdue)}[other]
     thread = threading.Thread(target=getattr(backend, other), args=arguments)
-    with backend.database.writing() as first:
+    with backend.writing() as first:
         lease = LEASES.insert().values(worker="first", expires=1e12).returning(LEASES.c.id)
         number = first.execute(lease).scalar_one()
         first.execute(WAITS.update().values(lease=number, worker="first"))

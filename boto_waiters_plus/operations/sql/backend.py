@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy import URL, Connection, and_, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, or_, select, update
 
 from ..backend import (
     ENDED,
@@ -25,7 +24,6 @@ from ..backend import (
     request_key,
     rows_to_add,
 )
-from ..boot_clock import Clock
 from .database import Database, retried
 from .tables import CALLS, DEFINITIONS, LEASES, WAITS
 
@@ -46,31 +44,20 @@ _ADD_DEFINITION: Final = sa.text(
 )
 
 
-class SqlBackend(Backend):
+class SqlBackend(Database, Backend):
     """The waits of a database; see `Database` for the arguments and what is raised."""
-
-    def __init__(
-        self, url: str | os.PathLike[str] | URL | None, clock: Clock | None = None
-    ) -> None:
-        self.database = Database(url, clock)
-        self.name = self.database.name
-        self.url = self.database.url
-        self.is_local = self.database.is_sqlite
-
-    def close(self) -> None:
-        self.database.close()
 
     def limit_time(self, seconds: float | None) -> None:
         """Limit what a server takes; a SQLite file keeps its `LOCK_TIMEOUT`."""
-        self.database.limits.set(seconds)
+        self.limits.set(seconds)
 
     @retried
     def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             # No definition is deleted until the rows that refer to it are there.
             self._lock_definitions(connection, "pg_advisory_xact_lock_shared")
             there = {row["id"]: row for row in _stored(connection, rows)}
-            new = rows_to_add(rows, [*there.values()], self.database.now(connection))
+            new = rows_to_add(rows, [*there.values()], self.now(connection))
             keys = [row["exclusive_key"] for row in new.values()]
             for part in _parts([key for key in keys if key is not None]):
                 _refuse_keys(connection, part)
@@ -82,7 +69,7 @@ class SqlBackend(Backend):
             return [*there.values()]
 
     def get(self, ids: Sequence[str]) -> builtins.list[Row]:
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return list(_rows_of(connection, ids))
 
     def list(
@@ -96,7 +83,7 @@ class SqlBackend(Backend):
             position = sa.tuple_(WAITS.c.created, WAITS.c.id)
             query = query.where(position < sa.tuple_(*before))
         query = query.order_by(WAITS.c.created.desc(), WAITS.c.id.desc()).limit(most)
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return [*map(dict, connection.execute(query).mappings())]
 
     def open_ids(self, ids: Sequence[str] | None = None) -> set[str]:
@@ -104,22 +91,22 @@ class SqlBackend(Backend):
         queries = [query]
         if ids is not None:
             queries = [query.where(WAITS.c.id.in_(part)) for part in _parts(ids)]
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return {each for query in queries for each in connection.execute(query).scalars()}
 
     def ended_ids(self, since: float) -> tuple[set[str], float]:
         query = select(WAITS.c.id).where(WAITS.c.ended >= since)
-        with self.database.reading() as connection:
-            now = self.database.now(connection)
+        with self.reading() as connection:
+            now = self.now(connection)
             return set(connection.execute(query).scalars()), now
 
     @retried
     def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
         as_read = [WAITS.c[name] == row[name] for name in ("id", "state", "ended")]
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             if row["exclusive_key"] is not None:
                 _refuse_keys(connection, [row["exclusive_key"]], row["id"])
-            new = {**moments(values, self.database.now(connection)), **FREE}
+            new = {**moments(values, self.now(connection)), **FREE}
             ended = update(WAITS).where(*as_read, WAITS.c.state != OPEN)
             return connection.execute(ended.values(new)).rowcount == 1
 
@@ -130,42 +117,42 @@ class SqlBackend(Backend):
             deleted = _DELETED_AT_ONCE
             # Some at a time: others write meanwhile.
             while deleted == _DELETED_AT_ONCE:
-                with self.database.writing() as connection:
-                    last = self.database.now(connection) - seconds
+                with self.writing() as connection:
+                    last = self.now(connection) - seconds
                     old = select(table.c.id).where(table.c.ended <= last).limit(_DELETED_AT_ONCE)
                     statement = delete(table).where(table.c.id.in_(old), table.c.ended <= last)
                     deleted = connection.execute(statement).rowcount
                 number += deleted
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             self._lock_definitions(connection, "pg_advisory_xact_lock")
             used = select(WAITS.c.id).where(WAITS.c.digest == DEFINITIONS.c.digest).exists()
             connection.execute(delete(DEFINITIONS).where(~used))
         return number
 
     def _lock_definitions(self, connection: Connection, function: str) -> None:
-        if not self.database.is_sqlite:
+        if not self.is_local:
             connection.execute(sa.text(f"select {function}(:key)"), {"key": _DEFINITIONS_LOCK})
 
     def acquire(self, worker: str, seconds: float) -> int:
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             # A lease that never was would end in no claim.
             unknown = WAITS.c.lease.in_(_strays(connection, select(LEASES.c.id)))
             connection.execute(update(WAITS).where(WAITS.c.state == OPEN, unknown).values(FREE))
-            expires = self.database.now(connection) + seconds
+            expires = self.now(connection) + seconds
             values = {"worker": worker, "expires": expires}
             key = connection.execute(LEASES.insert().values(**values)).inserted_primary_key
             assert key is not None, "an insert of one row has a key"
             return int(key[0])
 
     def renew(self, lease: int, seconds: float) -> bool:
-        with self.database.writing() as connection:
-            return _is_renewed(connection, lease, self.database.now(connection) + seconds)
+        with self.writing() as connection:
+            return _is_renewed(connection, lease, self.now(connection) + seconds)
 
     def claim(
         self, lease: int, seconds: float, most: int, without: Collection[str] = ()
     ) -> tuple[builtins.list[Row], float]:
-        with self.database.writing() as connection:
-            now = self.database.now(connection)
+        with self.writing() as connection:
+            now = self.now(connection)
             # Also locks the row: no worker deletes the lease before its waits are taken.
             if not _is_renewed(connection, lease, now + seconds):
                 raise LeaseLostError
@@ -201,15 +188,15 @@ class SqlBackend(Backend):
 
     def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
         number = 0
-        with self.database.writing() as connection:
-            now = self.database.now(connection)
+        with self.writing() as connection:
+            now = self.now(connection)
             for columns in {frozenset(change) for change in changes}:
                 alike = [change for change in changes if change.keys() == columns]
                 number += _written(connection, lease, alike, now)
         return number
 
     def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             # Usually none is lost, and comparing ten thousand ids every second is expensive.
             count = select(sa.func.count()).select_from(WAITS).where(_is_driven_by(lease))
             if connection.execute(count).scalar_one() == len(ids):
@@ -218,12 +205,12 @@ class SqlBackend(Backend):
             return set(ids).difference(connection.execute(driven).scalars())
 
     def leases(self) -> set[int]:
-        with self.database.reading() as connection:
-            live = _is_live(self.database.now(connection))
+        with self.reading() as connection:
+            live = _is_live(self.now(connection))
             return set(connection.execute(select(LEASES.c.id).where(live)).scalars())
 
     def release(self, lease: int) -> None:
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             # First: it waits for a claim that has taken waits and not ended.
             connection.execute(delete(LEASES).where(LEASES.c.id == lease))
             connection.execute(update(WAITS).where(_is_driven_by(lease)).values(FREE))
@@ -231,22 +218,22 @@ class SqlBackend(Backend):
     @retried
     def add_call(self, row: Row) -> None:
         own = select(CALLS.c.id).where(CALLS.c.id == row["id"])
-        with self.database.writing() as connection:
+        with self.writing() as connection:
             if connection.execute(own).first() is None:
-                now = self.database.now(connection)
+                now = self.now(connection)
                 connection.execute(CALLS.insert(), moments(row, now))
 
     def write_call(self, call_id: str, values: Mapping[str, Any]) -> bool:
         own = and_(CALLS.c.id == call_id, CALLS.c.ended.is_(None))
-        with self.database.writing() as connection:
-            new = moments(values, self.database.now(connection))
+        with self.writing() as connection:
+            new = moments(values, self.now(connection))
             return connection.execute(update(CALLS).where(own).values(new)).rowcount == 1
 
     def calls(self, call_id: str | None = None) -> builtins.list[Row]:
         meant = CALLS.c.ended.is_(None) if call_id is None else CALLS.c.id == call_id
         query = select(CALLS).where(meant).order_by(CALLS.c.created, CALLS.c.id)
-        with self.database.reading() as connection:
-            now = self.database.now(connection)
+        with self.reading() as connection:
+            now = self.now(connection)
             rows = connection.execute(query).mappings().all()
         return [{**row, "age": _age(row["created"], now)} for row in rows]
 

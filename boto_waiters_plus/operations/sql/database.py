@@ -215,10 +215,10 @@ class Database:
         self.url = _parsed(url)
         self._clock = clock
         self.name = self.url.render_as_string(hide_password=True)
-        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.is_local = self.url.get_backend_name() == "sqlite"
         self.limits = TimeLimits()
-        self._file = PrivateFile.of(self.url) if self.is_sqlite else None
-        if self.is_sqlite and self._file is None:
+        self._file = PrivateFile.of(self.url) if self.is_local else None
+        if self.is_local and self._file is None:
             raise WrongValueError(_URL, ": a store in memory is ':memory:'")
         self._engine = _engine(self.url, self.limits, self._file)
         # For a store that is dropped without `close`.
@@ -254,7 +254,7 @@ class Database:
         """
         if self._clock is not None:
             return self._clock()
-        if not self.is_sqlite:
+        if not self.is_local:
             query = text("select extract(epoch from clock_timestamp())::float8")
             return float(connection.execute(query).scalar_one())
         if BOOT is None:
@@ -313,7 +313,7 @@ class Database:
         if self._file is not None:
             self._file.restrict()
         if has_to:
-            if self.is_sqlite:
+            if self.is_local:
                 self._keep_log_ahead()
             with self._engine.execution_options(writes=True).begin() as connection:
                 create_tables(connection)

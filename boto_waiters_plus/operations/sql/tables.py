@@ -110,15 +110,12 @@ sa.Index("boto_waiters_by_digest", WAITS.c.digest)
 sa.Index("boto_waiters_by_end", WAITS.c.ended)
 sa.Index("boto_waiters_by_debt", WAITS.c.owes)
 # As text, which both databases take: an `Index` would import the dialects of both, 2 MB.
-_EXCLUSIVE: Final = cast("Any", sa.DDL)(
-    f"create unique index boto_waiters_exclusive on {WAITS.name} (exclusive_key) "
-    f"where state = '{OPEN}'"
+_UNIQUE: Final = (
+    f"boto_waiters_exclusive on {WAITS.name} (exclusive_key) where state = '{OPEN}'",
+    f"boto_waiters_requests on {WAITS.name} (substr(request, 1, {REQUEST_KEY}))",
 )
-_REQUESTS: Final = cast("Any", sa.DDL)(
-    f"create unique index boto_waiters_requests on {WAITS.name} (substr(request, 1, {REQUEST_KEY}))"
-)
-for _index in (_EXCLUSIVE, _REQUESTS):
-    event.listen(WAITS, "after_create", _index)
+for _index in _UNIQUE:
+    event.listen(WAITS, "after_create", cast("Any", sa.DDL)(f"create unique index {_index}"))
 
 _CREATION_LOCK: Final = 0x626F746F
 """The PostgreSQL advisory lock under which tables are created."""
