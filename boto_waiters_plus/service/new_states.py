@@ -15,6 +15,7 @@ from ..engine.acceptors import (
     AcceptorState,
     InputOutputMatcher,
     OutputMatcher,
+    PathComparator,
     WordsMatcher,
 )
 from ..engine.model import WaiterDefinition
@@ -42,9 +43,10 @@ def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
 
     success = AcceptorState.SUCCESS
     matchers = [each.matcher for each in definition.acceptors if each.state is success]
-    goals = [each.matcher for each in matchers if isinstance(each, OutputMatcher)]
-    # A boolean tells that all of a list are in one of several states.
-    wanted = frozenset(each.expected for each in goals if each.expected != "true")
+    found = [each.matcher for each in matchers if isinstance(each, OutputMatcher)]
+    # A boolean tells that all of a list are in one of several states, or that it is empty.
+    goals = [each for each in found if each.comparator is not PathComparator.BOOLEAN_EQUALS]
+    wanted = frozenset(each.expected for each in goals)
     says_failure = lru_cache(maxsize=64)(partial(says_it_failed, wanted=wanted))
 
     def compare(value: Any, _: str) -> bool:
