@@ -73,7 +73,8 @@ class Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line that has news of a state."""
         text = record.getMessage().partition("=orders ")[2].partition(" (attempt")[0]
-        if ": " in text and "still" not in text:
+        # The end is told of after the result.
+        if ": " in text and "still" not in text and not text.startswith("succeeded"):
             self.lines.append((self._time.now - self._start, text))
 
 
@@ -111,16 +112,18 @@ def place(seconds: float) -> float:
 def row(run: Run, top: int, calls: str, returns: str) -> list[str]:
     """Return the parts of one way to wait: its calls, its attempts, what it says, its end."""
     end, last = place(run.end), ", ".join(run.database[name] for name in SHOWN)
-    strokes = "".join(f"M{place(each):.1f} {top + 24}v20" for each in run.attempts)
+    attempts = sorted({*run.attempts, run.end})
+    strokes = "".join(f"M{place(each):.1f} {top + 24}v20" for each in attempts)
     parts = [
         svg_text(LEFT, top + 12, calls, "name"),
         f'<path class="axis" d="M{LEFT} {top + 34}H{WIDTH - LEFT}"/>',
         f'<path class="attempt" d="{strokes}"/>',
         f'<circle class="call" cx="{end:.1f}" cy="{top + 34}" r="6"/>',
     ]
-    parts += [svg_text(place(when), top + 62, line, "small") for when, line in run.said[:-1]]
+    parts += [svg_text(place(when), top + 62, line, "small") for when, line in run.said]
     text, anchor = f"{returns}: {last}", "end" if run.end else "start"
-    parts.append(svg_text(end, top + 62, text, "small", anchor))
+    below = top + (80 if run.said else 62)
+    parts.append(svg_text(end, below, text, "small", anchor))
     return parts
 
 
@@ -135,7 +138,7 @@ def picture() -> str:
         for line, text in enumerate(texts):
             parts.append(svg_text(left + width / 2, 82 + 16 * line, text, "small", "middle"))
     changed = place(STATES[-1][0])
-    parts.append(f'<path class="ready" fill="none" d="M{changed:.1f} 106V306"/>')
+    parts.append(f'<path class="ready" fill="none" d="M{changed:.1f} 106V324"/>')
     before, begun = run(by_begin=False), run(by_begin=True)
     calls = "modify_db_instance(...), then wait_until_db_instance_available(...)"
     parts += row(before, 130, calls, "returns at once, as the waiter of get_waiter does")
@@ -144,11 +147,11 @@ def picture() -> str:
     for since in (0, *ends[:-1]):
         parts.append(
             svg_text(
-                place(since), 320, f"{since / 60:.0f} min", "small", "middle" if since else "start"
+                place(since), 338, f"{since / 60:.0f} min", "small", "middle" if since else "start"
             )
         )
     title = "A change of a database: what is answered, and when each wait returns"
-    return svg_picture(WIDTH, 332, title, parts)
+    return svg_picture(WIDTH, 350, title, parts)
 
 
 if __name__ == "__main__":

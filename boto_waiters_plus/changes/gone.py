@@ -13,7 +13,7 @@ from botocore.model import OperationModel
 from ..common.wrong_arguments import Keyword, WrongValueError
 from ..definitions.changes import shipped_refused_items
 from ..definitions.state_words import ENDINGS, means_gone
-from ..definitions.words import verb_of
+from ..definitions.words import listed, verb_of
 from ..service import absence
 from ..service.errors import ErrorFacts, says_absent
 from ..service.tokens import shape_id_of
@@ -21,10 +21,12 @@ from .answers import refused_and_accepted
 from .effects import definitions_after
 
 _ABSENT: Final = re.compile(r"404\Z|.*\.Not(Attached|Associated)\Z")
-_SAID: Final = re.compile(
-    r"(\bno|\bnot|n't)( \w+){0,2} (find|found|exist)|no longer exists|(is|are) unknown",
-    re.IGNORECASE,
+_VAGUE: Final = listed(
+    "BadRequestException ClientException DirectConnectClientException InvalidInput "
+    "InvalidParameterException InvalidParameterValue InvalidRequestException ValidationError "
+    "ValidationException"
 )
+"""What services without an error for it answer, too."""
 
 
 class GoneResource:
@@ -47,9 +49,12 @@ class GoneResource:
         known: set[str] = set()
         for definition in definitions_after(client, operation):
             ends = absence.errors_of_success(definition)
-            is_end |= means_gone(definition.name) or bool(ends)
-            polled = operation.service_model.operation_model(definition.operation)
-            known |= ends | absence.known_errors(polled)
+            if means_gone(definition.name):
+                is_end = True
+                polled = operation.service_model.operation_model(definition.operation)
+                ends |= absence.known_errors(polled)
+            is_end |= bool(ends)
+            known |= ends
         if not is_end:
             problem = f": {xform_name(operation.name)} takes nothing away"
             raise WrongValueError(Keyword("missing_ok"), problem, value=True)
@@ -63,7 +68,7 @@ class GoneResource:
         if error.on_the_way or is_dry or absence.names_several(operation, parameters):
             return False
         absent = {each for each in error.names if says_absent(each) or _ABSENT.match(each)}
-        found = error.names & self._errors
+        found = error.names & (self._errors | _VAGUE)
         if error.names.isdisjoint(each.name for each in operation.error_shapes):
             # Services answer with more errors than their models have.
             ranks = [absence.rank(each, operation) for each in self._errors]
@@ -71,12 +76,9 @@ class GoneResource:
             found |= {each for each in absent if absence.rank(each, operation) >= least}
         if any(absence.rank(each, operation) > 1 for each in found & absent):
             return True
-        is_said = bool(found & absent)
-        if found and not is_said and _SAID.search(message):
-            # What may mean something else, too, counts where it quotes a name.
-            given = (re.escape(each) for each in parameters.values() if isinstance(each, str))
-            is_said = any(re.search(rf"(?<![\w-]){each}(?![\w-])", message) for each in given)
-        return is_said and not absence.names_parent(message, operation)
+        # What may mean something else, too, counts by its message.
+        is_said = found & absent or (found and absence.is_said(message, operation, parameters))
+        return bool(is_said) and not absence.names_parent(message, operation)
 
     def refusal_in(self, response: Mapping[str, Any]) -> ClientError | None:
         """Return the refusal in a response of all that was asked for, which is one thing."""

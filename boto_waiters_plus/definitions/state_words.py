@@ -167,9 +167,12 @@ def means_gone(name: str) -> bool:
     return bool(words) and (words[-1].upper() in GONE_WORDS or bool(_GONE_NAME.fullmatch(name)))
 
 
-def gone_states(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the states in which a resource is gone."""
-    return tuple(filter(_is_gone, values))
+def gone_states(values: Iterable[str], operation: str) -> tuple[str, ...]:
+    """Return the states in which what an operation describes is gone."""
+    # `RUNS_DELETED` is about a part, and what was detached is there, unless it is an attachment.
+    is_relation = re.search("Associat|Attach", operation)
+    starts = ENDINGS if is_relation else ENDINGS - {"DETACH", "DISASSOCIAT"}
+    return tuple(v for v in values if _is_gone(v) and v.upper().startswith(tuple(starts)))
 
 
 def _is_activity(word: str) -> bool:

@@ -32,7 +32,7 @@ _NO_NOUN: Final = re.compile(
     r"|(Exception|Fault|Error|Exists)\Z"
 )
 _IDENTIFIER: Final = re.compile(r"(Identifier|I[dD]|Name|A[rR][nN]|Ur[il]|\A(id|name|arn))s?\Z")
-_STATE: Final = re.compile(r"(State|Status)(\.(Name|Code))?\Z", re.IGNORECASE)
+_STATE: Final = re.compile(r"((State|Status)\.)*(State|Status)(\.(Name|Code))?\Z", re.IGNORECASE)
 _PLACE: Final = re.compile(r"(For|From|In|To|With)(?=[A-Z]|\Z).*")
 """What follows in the name of an operation is another resource."""
 _ASPECTS: Final = listed("attribute config configuration detail info information metadata setting")
@@ -40,9 +40,15 @@ _ANYTHING: Final = listed("entity item object resource")
 """What errors name that are about whatever does not exist."""
 _RELATIONS: Final = {"Detach": "attachment", "Disassociate": "association"}
 """By verb: what is taken away, and is no resource of its own."""
+_OF_SEVERAL: Final = re.compile(r"\A(Batch|List|Search)|s\Z")
 _PREFIX: Final = re.compile(r"(Prefix|Pattern)\Z")
 _OWNER: Final = re.compile(r"account|attribute|executable|include|owner|tag", re.IGNORECASE)
 _EMPTY: Final = " == `[]`"
+_SAID: Final = (
+    r"{0}[^:;,]{{0,16}}?((not|n't) (be )?(found|exist)|no longer (exists|available)|is unknown)"
+    r"|(not|n't|unable to) find (the |requested |specified )*{0}|\bno {0}.{{0,16}}? found"
+    r"|\ARecordNotFound\Z"
+)
 
 # --- errors --------------------------------------------------------------------------------------
 
@@ -96,9 +102,12 @@ def ends_of_resource(operation: OperationModel, path: str) -> Iterator[Acceptor]
     items = {name: item for name, each in members.items() if (item := shapes.element_of(each))}
     own = [f"{name}[]" for name in items if _nearness(_noun(name), nouns) > 1]
     lists = [found[0]] if found else [] if shapes.is_plain(path) else own
-    if len(lists) == 1:
+    failures = shapes.failure_lists(answer)
+    lists = [each for each in lists if each.rstrip("[*]") not in failures]
+    # What describes one thing has lists of its parts.
+    if len(lists) == 1 and _OF_SEVERAL.search(operation.name):
         parts = [lists[0] + _EMPTY, *(f"!{name}" for name in shapes.page_tokens(answer))]
-        for name in shapes.failure_lists(answer):
+        for name in failures:
             # A list of names says by its own name that they were not found.
             of_failure = shapes.members_of(items[name])
             if "reason" in of_failure:
@@ -117,8 +126,9 @@ def ends_of_resource(operation: OperationModel, path: str) -> Iterator[Acceptor]
         errors.add("NotFound")
     if operation.service_model.metadata.get("protocol") == "ec2":
         # No error of EC2 is in its model.
-        noun = resource_of(operation.name)
-        errors |= {f"Invalid{noun}{end}.NotFound" for end in ("", "ID", "Id")}
+        for noun in nouns:
+            name = "".join(map(str.capitalize, noun))
+            errors |= {f"Invalid{name}{end}.NotFound" for end in ("", "ID", "Id")}
     for name in sorted(errors):
         yield Acceptor(state=AcceptorState.SUCCESS, matcher=ErrorTypeMatcher(name))
 
@@ -127,8 +137,7 @@ def is_of_resource(path: str, operation: OperationModel) -> bool:
     """Return whether a path leads to the state of what an operation describes, not of a part."""
     *outer, name = re.sub(r"\[\*?\]", "", _STATE.sub("", path)).split(".")
     nouns = [*nouns_of(operation), ("life", "cycle"), ()]
-    near = [_nearness(_noun(each), nouns) > 1 for each in outer]
-    return _nearness(_noun(name), nouns) > 1 and (not outer or any(near))
+    return all(_nearness(_noun(each), nouns) > 1 for each in (*outer[-1:], name))
 
 
 def waiter_for_end(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> BoundWaiter:
@@ -167,8 +176,12 @@ def nouns_of(operation: OperationModel) -> list[Noun]:
     nouns = [noun, (*noun, _RELATIONS.get(verb_of(operation.name), ""))]
     nouns += [noun[:-1]] if _ASPECTS & {*noun[-1:]} else []
     names = _identifiers(operation)
-    # What the only name in a call is of.
-    nouns += map(_noun, names if len(names) == 1 else ())
+    if len(names) == 1:
+        # What the only name in a call is of, unless that is a resource of its own.
+        name = _IDENTIFIER.sub("", names[0])
+        others = {f"{verb}{name[:1].upper()}{name[1:]}" for verb in ("Create", "Delete")}
+        if others.isdisjoint(operation.service_model.operation_names):
+            nouns.append(_noun(name))
     return [each for each in nouns if each and all(each)]
 
 
@@ -183,6 +196,16 @@ def names_several(operation: OperationModel, parameters: Mapping[str, Any]) -> b
     """Return whether the parameters of a call name more than one thing."""
     lists = map(parameters.get, _identifiers(operation))
     return any(isinstance(each, (list, tuple, set)) and len(each) > 1 for each in lists)
+
+
+def is_said(message: str, operation: OperationModel, parameters: Mapping[str, Any]) -> bool:
+    """Return whether a message says in words that what a call names does not exist."""
+    nouns, parents = nouns_of(operation), parents_of(operation)
+    own = [name for name in _identifiers(operation) if _noun(name) not in parents]
+    given = [each for each in map(parameters.get, own) if each and isinstance(each, str)]
+    subjects = "|".join([*map(re.escape, given), *(r"[\W_]?".join(noun) + "s?" for noun in nouns)])
+    said = _SAID.format(rf"(?<![\w-])({subjects or '$^'})(?![\w-])")
+    return re.search(said, message, re.IGNORECASE) is not None
 
 
 def names_parent(message: str, operation: OperationModel) -> bool:

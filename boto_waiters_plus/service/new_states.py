@@ -50,8 +50,9 @@ def failure_by_words(definition: WaiterDefinition) -> Iterator[Acceptor]:
 
     success = AcceptorState.SUCCESS
     goals = [e for e in comparisons_of(definition, OutputMatcher) if e.leads_to is success]
-    # A boolean tells that all of a list are in one of several states.
-    wanted = frozenset(each.expected for each in goals if each.expected != "true")
+    # A boolean tells that all of a list are in one of several states, or that it is empty.
+    goals = [each for each in goals if each.expected != "true"]
+    wanted = frozenset(each.expected for each in goals)
     says_failure = lru_cache(maxsize=64)(partial(says_it_failed, wanted=wanted))
 
     def compare(value: Any, _: str) -> bool:

@@ -155,7 +155,7 @@ def made_waiter(
     ends: tuple[Acceptor, ...] = ()
     if is_to_end:
         ends = tuple(ends_of_resource(operation, path))
-        wanted += gone_states(values or known)
+        wanted += gone_states(values or known, operation.name)
         if not (wanted or ends or others.get("success_on_error")):
             problem = f"the model of {operation.name} does not say when a resource is gone: give "
             advice = Keyword("success_on_error"), ", the errors that say it"
@@ -206,8 +206,8 @@ def _state_path(operation: OperationModel, wanted: Collection[str]) -> str:
     paths = [path for path, _ in states]
     if wanted == (GONE,) and not any(GONE in values for _, values in states):
         # Not the state of a part: of the rules of a list that is there, one may be deleted.
-        own = [(path, values) for path, values in states if is_of_resource(path, operation)]
-        paths = [path for path, values in own if gone_states(values)] or [path for path, _ in own]
+        own = {path: values for path, values in states if is_of_resource(path, operation)}
+        paths = [path for path in own if gone_states(own[path], operation.name)] or [*own]
         return paths[0] if len(paths) == 1 else NO_STATE
     if not paths:
         problem = f"{operation.name} has no member with a state: give "

@@ -18,6 +18,7 @@ VPC = {"VpcId": "vpc-1", "State": "available"}
 NO_VPC = ("InvalidVpcID.NotFound", "The vpc ID 'vpc-1' does not exist")
 NAMED = {
     "cloudformation describe_stacks": {"StackName": "s"},
+    "ec2 describe_addresses": {"AllocationIds": ["eipalloc-1"]},
     "ec2 describe_images": {"ImageIds": ["ami-1"]},
     "ec2 describe_instances": {"InstanceIds": ["i-1"]},
     "ecs describe_services": {"services": ["s"]},
@@ -126,6 +127,10 @@ def test_until_gone_waits_for_the_end(until_gone, client, name, parameters, repl
         ("rds describe_db_clusters", {"DBClusterIdentifier": "c"}, ("AccessDenied", ""), "Access"),
         ("cloudformation describe_stacks", {"StackName": "s"},
          {"Stacks": [{"StackStatus": "DELETE_FAILED"}]}, "DELETE_FAILED"),
+        ("elbv2 describe_target_health", {"TargetGroupArn": "arn:t"}, ("TargetGroupNotFound", ""),
+         "TargetGroupNotFound"),
+        ("efs describe_file_system_policy", {"FileSystemId": "fs-12345678"},
+         ("FileSystemNotFound", ""), "FileSystemNotFound"),
         # One of several.
         ("ec2 describe_vpcs", {"VpcIds": ["vpc-1", "vpc-2"]}, NO_VPC, "InvalidVpcID"),
     ],
@@ -146,6 +151,16 @@ def test_until_gone_fails_on_what_is_no_end(until_gone, client, name, parameters
         ("logs describe_log_groups", {"logGroupNamePrefix": "g"},
          {"logGroups": [{"dataProtectionStatus": "DELETED"}]}),
         ("dynamodb describe_table", {"TableName": "t"}, {"Table": {"TableStatus": "ACTIVE"}}),
+        # What is empty, detached or deleted is a part.
+        ("ec2 describe_internet_gateways", {"InternetGatewayIds": ["igw-1"]},
+         {"InternetGateways": [{"InternetGatewayId": "igw-1", "Attachments": []}]}),
+        ("fsx describe_file_systems", {"FileSystemIds": ["fs-12345678"]},
+         {"FileSystems": [{"FileSystemId": "fs-12345678", "Lifecycle": "AVAILABLE"}]}),
+        ("iotsitewise describe_asset_model", {"assetModelId": "m" * 36},
+         {"assetModelStatus": {"state": "ACTIVE"}, "assetModelCompositeModels": []}),
+        ("route53-recovery-readiness get_cell", {"CellName": "c"}, {"Cells": []}),
+        ("medialive describe_input", {"InputId": "1"}, {"State": "DETACHED"}),
+        ("omics get_batch", {"batchId": "1"}, {"status": "RUNS_DELETED"}),
     ],
 )  # fmt: skip
 def test_until_gone_polls_what_may_be_there(client, virtual_time, name, parameters, reply):
@@ -157,12 +172,33 @@ def test_until_gone_polls_what_may_be_there(client, virtual_time, name, paramete
 
 
 @pytest.mark.parametrize(
+    ("name", "parameters", "reply", "seen"),
+    [
+        ("ec2 describe_vpcs", {"VpcIds": ["vpc-1"]}, {"Vpcs": [VPC]}, "available"),
+        ("ecs describe_services", SERVICES, {"services": [{"status": "DRAINING"}]}, "DRAINING"),
+        ("ec2 describe_security_groups", {"GroupIds": ["sg-1"]}, {"SecurityGroups": [{}]},
+         "1 security group"),
+    ],
+)  # fmt: skip
+def test_until_gone_tells_the_state_meanwhile(until_gone, client, name, parameters, reply, seen):
+    service, operation = name.split()
+    with pytest.raises(bwp.WaiterTimeoutError, match=f"last state seen: {seen} "):
+        until_gone(client(service, reply), operation, **parameters)
+
+
+@pytest.mark.parametrize(
     ("name", "parameters", "names"),
     [
         ("ec2 describe_vpcs", {}, "lists all resources: give .*VpcIds"),
         ("ec2 describe_vpcs", {"MaxResults": 5}, "VpcIds"),
         ("rds describe_db_instances", {}, "DBInstanceIdentifier"),
         ("eks list_nodegroups", {"clusterName": "c"}, "no parameter that names one"),
+        ("s3 list_objects_v2", {"Bucket": "b"}, "success_on_error"),
+        (
+            "config batch_get_resource_config",
+            {"resourceKeys": [{"resourceType": "AWS::S3::Bucket", "resourceId": "b"}]},
+            "success_on",
+        ),
         ("sts get_caller_identity", {}, r"success_on_error.*WaiterDefinition\.from_states"),
     ],
 )
@@ -216,7 +252,7 @@ def test_moto_tells_that_resources_are_gone(virtual_time):
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     s3.create_bucket(Bucket="photos")
     virtual_time.call_at(20, lambda: ec2.delete_vpc(VpcId=vpc))
-    virtual_time.call_at(50, lambda: s3.delete_bucket(Bucket="photos"))
+    virtual_time.call_at(70, lambda: s3.delete_bucket(Bucket="photos"))
     options = {"until_state": "gone", "max_wait": 60}
     assert bwp.wait_until(ec2, "DescribeVpcs", VpcIds=[vpc], **options).elapsed > 10
     assert bwp.wait_until(s3, "HeadBucket", Bucket="photos", **options).elapsed > 10
