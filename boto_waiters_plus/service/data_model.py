@@ -55,8 +55,6 @@ class DataModel:
         self._sees_input = any(kind == "inputOutput" for kind, _ in paths)
         self.sensitive = any(self._touches(kind, path, is_sensitive) for kind, path in paths)
         """Whether a path passes a sensitive member."""
-        self.has_booleans = any(self._touches(kind, path, _may_be_boolean) for kind, path in paths)
-        """Whether a path passes a member that may be a boolean, which Python calls equal to 1."""
 
     def output(self, response: Any) -> Any:
         """Return the output as paths see it: without `ResponseMetadata`."""
@@ -164,10 +162,6 @@ def _needs_converting(shape: Shape, *_: object) -> bool:
         return True
     # A header of JSON, which botocore decodes.
     return bool(shape.serialization.get("jsonvalue"))
-
-
-def _may_be_boolean(shape: Shape, *_: object) -> bool:
-    return shape.type_name == "boolean" or getattr(shape, "is_document_type", False)
 
 
 def member_names(path: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ from ..engine.reports import reported_text
 from ..engine.state_seen import Seen, StateReader
 from ..service.data_model import DataModel
 from ..service.errors import ErrorFacts, error_facts
-from ..service.judge import again
+from ..service.judge import Judged
 from ..service.labels import ResourceLabel
 from ..service.new_states import failures_to_warn_of
 from ..service.places import botocore_is_newer
@@ -167,7 +167,7 @@ class StockJudge:
         endpoint: the endpoint of the client, for errors that are not of the service.
     """
 
-    __slots__ = ("_acceptors", "_endpoint", "_last", "_parameters")
+    __slots__ = ("_acceptors", "_endpoint", "_judged", "_parameters")
 
     def __init__(
         self, acceptors: StockAcceptors, parameters: Mapping[str, Any], endpoint: str | None
@@ -175,7 +175,7 @@ class StockJudge:
         self._acceptors = acceptors
         self._endpoint = endpoint
         self._parameters = parameters
-        self._last: Attempt | None = None
+        self._judged = Judged()
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this reply; an error response is an error."""
@@ -189,8 +189,7 @@ class StockJudge:
             is_response = isinstance(error, ClientError)
             index = _Evaluated(acceptors, facts.response, facts).first() if is_response else None
             return facts.attempt(error, index, inconclusive=reply.ended is not None)
-        self._last = again(self._last, response) or self._responded(response)
-        return self._last
+        return self._judged.attempt(response, self._responded)
 
     def _responded(self, response: Any) -> Attempt:
         acceptors = self._acceptors

@@ -4,6 +4,7 @@ import boto3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.budget import Reply
@@ -63,3 +64,19 @@ def test_true_is_not_what_1_was(answers, virtual_time):
     [definition] = bwp.load_definitions({"smithy": "2.0", "shapes": shapes})
     assert bwp.wait_until(kms, definition, KeyId="k", max_wait=60).observed is True
     assert len(calls.requests) == 2
+
+
+@pytest.mark.parametrize("way", [by_method, by_task, by_batch, by_waiter, in_background, in_store])
+def test_a_test_double_may_change_what_it_gave(way, answers, virtual_time):
+    bwp.install()
+    table = {"TableName": "t", "TableStatus": "CREATING"}
+
+    def answer():
+        if len(calls.requests) == 3:
+            table["TableStatus"] = "ACTIVE"
+        return {"Table": table}
+
+    dynamodb = boto3.client("dynamodb")
+    calls = answers(dynamodb, answer)
+    way(dynamodb, "table_exists", TableName="t", max_wait=600)
+    assert len(calls.requests) == 3
