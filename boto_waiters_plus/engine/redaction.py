@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 MAX_TEXT = 200
@@ -26,6 +27,8 @@ _SIGNED = re.compile(
     r"[?&](x-amz-(signature|credential|security-token)|signature|awsaccesskeyid)=", re.IGNORECASE
 )
 
+
+_WORD = re.compile(r"\w")
 
 _SECRETS = (
     # User names and passwords, and what may be signed, in URLs.
@@ -106,7 +109,8 @@ def counted(states: Any) -> str | None:
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
     """A text on one line, cut at the limit."""
-    text = printable(text)
+    # It may be megabytes.
+    text = printable(text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -116,7 +120,6 @@ def message_text(text: str) -> str:
     The error of a traceback is at its end. What has been cut is not changed by another cut.
     """
     text = text.strip()
-    # It may be megabytes.
     whole = printable(text[: MAX_MESSAGE + 1])
     if len(whole) <= MAX_MESSAGE:
         return whole
@@ -126,8 +129,12 @@ def message_text(text: str) -> str:
 def says(text: str, message: str) -> bool:
     """Whether a text has a message in it; white space and a full stop at the end do not count."""
     words = " ".join(message.split()).rstrip(". \u2026")
-    whole = rf"(?<!\w){re.escape(words)}(?!\w)"
-    return bool(words) and re.search(whole, " ".join(text.split())) is not None
+    # No regular expression: a message may be megabytes.
+    parts = f" {' '.join(text.split())} ".split(words) if words else []
+    return any(
+        not _WORD.match(one[-1:] or words[-1]) and not _WORD.match(other or words)
+        for one, other in pairwise(parts)
+    )
 
 
 def printable(text: str) -> str:

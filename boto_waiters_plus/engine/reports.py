@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .redaction import MAX_ITEMS, cut, flat, is_number, may_show
+from .redaction import MAX_ITEMS, counted, cut, flat, is_number, may_show, printable
 
 STATE: Final = "state"
 """The word that is left out of the text."""
@@ -25,15 +25,19 @@ Reported = Mapping[str, Any]
 """By word: a text or a number; where there are several, a list of at most five."""
 
 
-def reported_value(value: Any) -> Any:
+def reported_value(value: Any, *, is_part: bool = False) -> Any:
     """Return the value of a path as it is reported; None: there is nothing to report.
 
-    A list of two numbers is a part and its whole: `1 of 3`.
+    Args:
+        value: that of the path.
+        is_part: whether two numbers are a part and its whole, `1 of 3`, and not those of two items.
     """
     if isinstance(value, list):
         items = [each for each in map(reported_value, flat(value)) if each is not None]
-        if len(items) == len(value) == 2 and all(map(is_number, items)):
+        if is_part and len(items) == len(value) == 2 and all(map(is_number, items)):
             return f"{items[0]} of {items[1]}"
+        if len({*items}) <= MAX_ITEMS < len(items):
+            return counted(items)
         if len(items) > MAX_ITEMS:
             items = [*items[: MAX_ITEMS - 1], f"and {len(items) - MAX_ITEMS + 1} more"]
         return items[0] if len(items) == 1 else items or None
@@ -49,10 +53,12 @@ def reported_text(reported: Reported) -> str:
     texts: list[str] = []
     for word, value in reported.items():
         if word == BECAUSE and texts:
-            texts[-1] += f" ({_text(value)})"
+            # Several may have one reason.
+            reasons = dict.fromkeys(value if isinstance(value, list) else [value])
+            texts[-1] += f" ({_text([*reasons])})"
         else:
             texts.append(_in_words(word, value))
-    return ", ".join(texts)
+    return printable(", ".join(texts))
 
 
 def _in_words(word: str, value: Any) -> str:

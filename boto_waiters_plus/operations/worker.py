@@ -44,7 +44,7 @@ from .wait_ends import Driven, RowTimes, end_of, ended, owed_at_end, timeout_of,
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class WorkOptions:
     """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
 

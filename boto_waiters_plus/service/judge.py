@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _METADATA: Final = "ResponseMetadata"
+_MUTABLE: Final = (dict, list)
 
 
 class ItemsOfCall(ItemsById):
@@ -164,20 +165,18 @@ def again(last: Attempt | None, response: Any) -> Attempt | None:
     before = None if last is None else last.response
     if last is None or not (type(response) is type(before) is dict):
         return None
-    # A test double may give the same object again, and have changed it.
-    if any(_is_same(before.get(name), each) for name, each in response.items()):
+    metadata = response.get(_METADATA)
+    if not isinstance(metadata, dict) or not metadata.get("HTTPHeaders"):
         return None
-    new, old = (_status(each) for each in (response, before))
-    same = {**before, _METADATA: response.get(_METADATA)}
-    if new != old or same != response:
+    # A test double may give an object again that it has changed.
+    if any(
+        before.get(name) is each and isinstance(each, _MUTABLE) for name, each in response.items()
+    ):
+        return None
+    same = {**before, _METADATA: metadata}
+    if _status(before) != _status(response) or same != response:
         return None
     return replace(last, response=same, last_response=same, coalesced=False)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    if isinstance(one, list) and isinstance(other, list) and one and other:
-        one, other = one[0], other[0]
-    return one is other and isinstance(one, (dict, list))
 
 
 def _status(response: Mapping[str, Any]) -> Any:

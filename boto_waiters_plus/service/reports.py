@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
+import jmespath
 from botocore.model import OperationModel
 
 from ..definitions.shipped import shipped_traits
@@ -32,7 +34,7 @@ class StateReports:
 
     def __init__(self, operation: OperationModel | None, paths: Iterable[tuple[str, str]]) -> None:
         self._paths = [
-            (word, Path(path))
+            (word, Path(path), _gives_part(path))
             for word, path in paths
             if operation is None or not DataModel(operation, [("output", path)]).sensitive
         ]
@@ -42,13 +44,17 @@ class StateReports:
         if not self._paths:
             return {}
         evaluation = SpecEvaluation()
-        found = {word: _value(path, response, evaluation) for word, path in self._paths}
+        found: dict[str, Any] = {}
+        for word, path, is_part in self._paths:
+            # A function is given null where a member is missing.
+            with suppress(*EVALUATION_ERRORS):
+                found[word] = reported_value(path.value(response, evaluation), is_part=is_part)
         return {word: value for word, value in found.items() if value is not None}
 
 
-def _value(path: Path, response: Any, evaluation: SpecEvaluation) -> Any:
-    try:
-        return reported_value(path.value(response, evaluation))
-    # A function is given null where a member is missing.
-    except EVALUATION_ERRORS:
-        return None
+def _gives_part(path: str) -> bool:
+    """Return whether a path ends in `[part, whole]`."""
+    node = jmespath.compile(path).parsed
+    while node["type"] in ("subexpression", "and_expression", "pipe"):
+        node = node["children"][-1]
+    return bool(node["type"] == "multi_select_list")

@@ -116,7 +116,8 @@ def timed_out_after(run: RunFacts) -> str:
     # A window that covers its end has one attempt even if it is empty.
     is_empty = policy.deadline == 0 or not policy.covers_end
     if least < 0 or (least == 0 and is_empty):
-        return "timed out before its first attempt"
+        end = f", at the end of {policy.ended_by}" if policy.ended_by else ""
+        return f"timed out before its first attempt{end}"
     if policy.ended_by is not None and asked is None:
         had = seconds_text(round(least, 1) if least >= 1 else least)
         return f"timed out at the end of {policy.ended_by}, {had} s into this wait"
@@ -140,7 +141,10 @@ def _with_message(words: str, message: str | None, form: str = "{}: {}") -> str:
     """Return words with the service's message, unless there is none, or they have it."""
     if not message or not message.strip() or says(words, message):
         return words
-    return form.format(words, message_text(message).rstrip(". "))
+    text, short = message_text(message).rstrip(". "), cut(message.rstrip(". "))
+    # A state that has it is cut earlier.
+    is_cut = short.endswith("...") and short in words
+    return words.replace(short, text) if is_cut else form.format(words, text)
 
 
 def _error_in_words(attempt: Attempt) -> str:
@@ -246,7 +250,7 @@ def _matched_in_words(run: RunFacts, index: int) -> str:
     said, tells_state = words[index] if words else (text.partition(" when ")[2] or text, True)
     seen = None if attempt is None or (tells_state and not attempt.reported) else attempt.seen
     if said:
-        return f"{said}: {seen}" if seen and repr(seen) not in said else said
+        return f"{said}: {seen}" if seen and f"'{seen}'" not in said else said
     return f"last state seen: {seen}" if seen else f"acceptor {index} has seen a failure"
 
 

@@ -128,6 +128,7 @@ def test_a_failure_that_the_model_lacks_ends_the_wait(dynamodb, virtual_time, wa
         # No failures, and none that ends it.
         ("ACTIVE", ["NO_ERRORS", "FAILED_RETRYING", "Some of the checks failed", "ACTIVE"]),
         ("ACTIVE", ["FAILED_OVER", "none failed", "0 failed", "Last update failed", "ACTIVE"]),
+        ("ACTIVE", ["RETRYING AFTER FAILURE", "RECOVERED FROM ERROR", "ACTIVE"]),
         ("ACTIVE", ["", "  ", "ERROR: none of 3", "x" * 99_999, "ACTIVE"]),
         # Whatever else has failed can be deleted.
         ("DELETED", ["CREATE_FAILED", "DELETED"]),

@@ -173,3 +173,23 @@ def test_a_message_that_is_the_state_is_said_once(failed, virtual_time):
     failure = stack("CREATE_FAILED", StackStatusReason="CREATE_FAILED")
     error = failed(by_method, failure, explain_failure=False)
     assert str(error).count("CREATE_FAILED") == 1
+
+
+@pytest.mark.parametrize("way", [by_method, by_task, by_batch, in_store])
+def test_a_reason_cut_in_the_state_is_said_once(answers, virtual_time, way):
+    bwp.install()
+    ecs = boto3.client("ecs")
+    deployment = {"status": "PRIMARY", "rolloutState": "FAILED", "rolloutStateReason": LONG}
+    service = {"serviceName": "web", "status": "ACTIVE", "deployments": [deployment]}
+    answers(ecs, {"services": [{**service, "runningCount": 1, "desiredCount": 3}]})
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        way(ecs, "services_stable", services=["web"], max_wait=60)
+    assert f"1 of 3 running ({message_text(LONG)}) (" in str(caught.value)
+    assert str(caught.value).count(LONG[:50]) == 1
+
+
+@pytest.mark.timeout(10)
+def test_a_message_of_megabytes_is_told(failed):
+    message = "Too many words: " + "w " * 4_000_000
+    error = failed(by_method, {"Error": {"Code": "Oops", "Message": message}})
+    assert f": {message_text(message)} (" in str(error)

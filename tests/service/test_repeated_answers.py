@@ -16,7 +16,7 @@ from boto_waiters_plus.stock.stock_judge import StockJudge, acceptors_of
 def answer(status, rollout, request):
     deployment = {"status": "PRIMARY", "rolloutState": rollout}
     service = {"status": status, "runningCount": 1, "desiredCount": 1, "deployments": [deployment]}
-    metadata = {"HTTPStatusCode": 200, "RequestId": request}
+    metadata = {"HTTPStatusCode": 200, "HTTPHeaders": {"id": request}}
     return {"services": [service], "ResponseMetadata": metadata}
 
 
@@ -56,7 +56,9 @@ def test_a_judge_sees_in_an_answer_what_a_new_one_would(judges, answers):
 
 def test_true_is_not_what_1_was(answers, virtual_time):
     kms = boto3.client("kms")
-    calls = answers(kms, *({"KeyMetadata": {"KeyId": "k", "Enabled": each}} for each in (1, True)))
+    headers = {"ResponseMetadata": {"HTTPHeaders": {"date": "today"}}}
+    keys = ({"KeyMetadata": {"KeyId": "k", "Enabled": each}} for each in (1, True))
+    calls = answers(kms, *({**each, **headers} for each in keys))
     path = {"path": "KeyMetadata.Enabled", "expected": "true", "comparator": "booleanEquals"}
     acceptor = {"state": "success", "matcher": {"output": path}}
     waitable = {"smithy.waiters#waitable": {"KeyEnabled": {"acceptors": [acceptor]}}}
@@ -74,7 +76,7 @@ def test_a_test_double_may_change_what_it_gave(way, answers, virtual_time):
     def answer():
         if len(calls.requests) == 3:
             table["TableStatus"] = "ACTIVE"
-        return {"Table": table}
+        return {"Table": table, "ResponseMetadata": {"HTTPHeaders": {"date": "today"}}}
 
     dynamodb = boto3.client("dynamodb")
     calls = answers(dynamodb, answer)

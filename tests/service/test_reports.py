@@ -220,3 +220,45 @@ def test_what_is_sensitive_is_never_reported(answers, virtual_time):
         bwp.wait_until(rds, definition, SecretId="s", max_wait=10)
     assert caught.value.reported == {"state": "n", "name": "n"}
     assert "hidden-1" not in str(caught.value)
+
+
+def test_the_states_of_many_are_counted(answers, virtual_time):
+    rds, states = boto3.client("rds"), ["available"] * 7 + ["modifying"]
+    answers(rds, {"DBInstances": [{"DBInstanceStatus": each} for each in states]})
+    with pytest.raises(bwp.WaiterTimeoutError, match="seen: 7 available, 1 modifying ") as caught:
+        bwp.wait_until(rds, "db_instance_available", max_wait=60)
+    assert caught.value.reported == {"state": "7 available, 1 modifying"}
+
+
+def test_two_numbers_of_two_items_are_no_part(answers, virtual_time):
+    codebuild = boto3.client("codebuild")
+    build = {"buildStatus": "IN_PROGRESS", "timeoutInMinutes": 60}
+    answers(codebuild, {"builds": [{**build, "buildNumber": each} for each in (40, 60)]})
+    reports = {
+        "number": "builds[].buildNumber",
+        "minutes": "builds[0].[buildNumber, timeoutInMinutes]",
+    }
+    own = {"path": "builds[].buildStatus", "success": ["SUCCEEDED"], "reports": reports}
+    definition = bwp.WaiterDefinition.from_states("Built", "BatchGetBuilds", **own)
+    with pytest.raises(bwp.WaiterTimeoutError, match=", number 40, 60, 40 of 60 minutes") as caught:
+        bwp.wait_until(codebuild, definition, ids=["a", "b"], max_wait=60)
+    assert caught.value.reported["number"] == [40, 60]
+
+
+def test_a_reason_of_several_is_said_once(answers, virtual_time):
+    elb, reason = boto3.client("elbv2"), "Health checks failed"
+    health = {"State": "unhealthy", "Description": reason}
+    targets = [{"Target": {"Id": each}, "TargetHealth": health} for each in ("i-1", "i-2")]
+    answers(elb, {"TargetHealthDescriptions": targets})
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        bwp.wait_until(elb, "target_in_service", TargetGroupArn="arn:t", max_wait=60)
+    assert str(caught.value).count(reason) == 1
+    assert caught.value.reported["because"] == [reason, reason]
+
+
+def test_a_word_of_the_callers_is_escaped(answers, virtual_time):
+    glue = boto3.client("glue")
+    answers(glue, RUNNING)
+    definition = job(**{"a\nb": "JobRun.WorkerType"})
+    with pytest.raises(bwp.WaiterTimeoutError, match=r"RUNNING, a\\nb G.1X"):
+        bwp.wait_until(glue, definition, max_wait=60, **GLUE)
