@@ -403,8 +403,8 @@ async def begin_async(
     Args:
         client_method, max_wait, then_wait, in_store: as for `begin`. With `in_store` the end of the
             task does not end the call.
-        stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait, no_change_ok, missing_ok,
-            keywords: as for `begin`.
+        stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait: as for `begin`.
+        no_change_ok, missing_ok, keywords: as for `begin`.
     """
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
     waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
