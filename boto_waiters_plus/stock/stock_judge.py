@@ -100,11 +100,12 @@ class StockAcceptors:
     def reports(self) -> StateReports | None:
         """Reads what is reported of the state seen; None: nothing is."""
         model, waiter = self.model, self.description.waiter
-        if model is None or waiter not in unread_shipped(
-            model.service_model.service_id.hyphenize()
-        ):
+        paths = () if model is None else shipped_reports(model, waiter)
+        if model is None or not paths:
             return None
-        return StateReports(model, shipped_reports(model, waiter))
+        # Another waiter on the operation may be about another state.
+        is_known = waiter in unread_shipped(model.service_model.service_id.hyphenize())
+        return StateReports(model, paths) if is_known else None
 
     @computed_once
     def coalescing(self) -> Coalescing | None:

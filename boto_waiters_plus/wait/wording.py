@@ -201,7 +201,8 @@ def why_held_back(run: RunFacts, *, is_named: bool = True) -> str | None:
 def _value_in_words(value: object) -> str:
     if value == []:
         return "the response contains no item"
-    text = shown(value)
+    # Neither true nor false is a state.
+    text = None if isinstance(value, bool) else shown(value)
     if text is None and isinstance(value, list):
         return f"{len(value)} values"
     return text or "none that can be shown"

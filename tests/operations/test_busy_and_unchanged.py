@@ -252,6 +252,7 @@ def refusals():
             )
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(("name", "parameters", "code", "message", "is_gone"), [*refusals()])
 def test_errors_of_services_tell_what_is_gone(
     client, error_answer, name, parameters, code, message, is_gone
@@ -290,7 +291,7 @@ def test_a_missing_parent_stays_a_refusal(begin, client, error_answer):
 def test_what_is_there_is_deleted_as_ever(begin, client, error_answer):
     gone = error_answer("ResourceNotFoundException", "Table: t not found")
     tables = client("dynamodb", {"TableDescription": {}}, gone)
-    operation = begin(tables.delete_table, max_wait=60, missing_ok=True, TableName="t")
+    operation = begin(tables.delete_table, max_wait=60, missing_ok=True, TableName="table")
     assert operation.result(60).waiter == "TableNotExists"
     assert tables.called.operations == ["DeleteTable", "DescribeTable"]
 

@@ -82,11 +82,12 @@ def client(answers, error_answer):
     return make
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("name", "parameters", "replies"),
     [
         # The error of the resource.
-        ("dynamodb describe_table", {"TableName": "t"}, [("ResourceNotFoundException", "")]),
+        ("dynamodb describe_table", {"TableName": "table"}, [("ResourceNotFoundException", "")]),
         ("eks describe_nodegroup", {"clusterName": "c", "nodegroupName": "n"},
          [{"nodegroup": {"status": "DELETING"}}, ("ResourceNotFoundException", "")]),
         ("lambda get_function", {"FunctionName": "f"}, [("ResourceNotFoundException", "")]),
@@ -119,6 +120,7 @@ def test_until_gone_waits_for_the_end(until_gone, client, name, parameters, repl
     assert outcome.waiter.endswith("UntilGone")
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("name", "parameters", "reply", "seen"),
     [
@@ -141,6 +143,7 @@ def test_until_gone_fails_on_what_is_no_end(until_gone, client, name, parameters
         until_gone(client(service, reply), operation, **parameters)
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("name", "parameters", "reply"),
     [
@@ -150,7 +153,7 @@ def test_until_gone_fails_on_what_is_no_end(until_gone, client, name, parameters
          {"services": [], "failures": [{"reason": "ACCESS_DENIED"}]}),
         ("logs describe_log_groups", {"logGroupNamePrefix": "g"},
          {"logGroups": [{"dataProtectionStatus": "DELETED"}]}),
-        ("dynamodb describe_table", {"TableName": "t"}, {"Table": {"TableStatus": "ACTIVE"}}),
+        ("dynamodb describe_table", {"TableName": "table"}, {"Table": {"TableStatus": "ACTIVE"}}),
         # What is empty, detached or deleted is a part.
         ("ec2 describe_internet_gateways", {"InternetGatewayIds": ["igw-1"]},
          {"InternetGateways": [{"InternetGatewayId": "igw-1", "Attachments": []}]}),
@@ -171,6 +174,7 @@ def test_until_gone_polls_what_may_be_there(client, virtual_time, name, paramete
     assert len(made.called.operations) > 1
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("name", "parameters", "reply", "seen"),
     [
@@ -186,6 +190,7 @@ def test_until_gone_tells_the_state_meanwhile(until_gone, client, name, paramete
         until_gone(client(service, reply), operation, **parameters)
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("name", "parameters", "names"),
     [
@@ -211,7 +216,7 @@ def test_until_gone_needs_what_tells(until_gone, client, name, parameters, names
 
 
 def test_gone_is_one_of_several_states(until_gone, client):
-    options = {"until_state": ["gone", "ACTIVE"], "TableName": "t"}
+    options = {"until_state": ["gone", "ACTIVE"], "TableName": "table"}
     missing = ("ResourceNotFoundException", "")
     for reply in ({"Table": {"TableStatus": "ACTIVE"}}, missing):
         made = client("dynamodb", {"Table": {"TableStatus": "CREATING"}}, reply)
@@ -221,7 +226,7 @@ def test_gone_is_one_of_several_states(until_gone, client):
 def test_the_end_comes_before_what_may_appear(client, virtual_time):
     made = client("dynamodb", ("ResourceNotFoundException", ""))
     outcome = bwp.wait_until(
-        made, "DescribeTable", until_state="gone", TableName="t", max_wait=60, missing_ok_for=30
+        made, "DescribeTable", until_state="gone", TableName="table", max_wait=60, missing_ok_for=30
     )
     assert outcome.attempts == 1
 
@@ -236,6 +241,7 @@ def test_waits_until_gone_share_calls(client, virtual_time):
     assert [each.attempts for each in outcomes] == [2, 1]
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("name", READS)
 def test_errors_of_reads_tell_the_end(name):
     service, operation = name.split()
@@ -260,7 +266,7 @@ def test_moto_tells_that_resources_are_gone(virtual_time):
     for method, parameters in (
         (ec2.delete_vpc, {"VpcId": vpc}),
         (s3.delete_bucket, {"Bucket": "photos"}),
-        (boto3.client("dynamodb").delete_table, {"TableName": "t"}),
+        (boto3.client("dynamodb").delete_table, {"TableName": "table"}),
         (ec2.terminate_instances, {"InstanceIds": ["i-12345678901234567"]}),
         (boto3.client("route53").delete_hosted_zone, {"Id": "Z1"}),
     ):

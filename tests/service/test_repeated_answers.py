@@ -71,7 +71,7 @@ def test_true_is_not_what_1_was(answers, virtual_time):
 @pytest.mark.parametrize("way", [by_method, by_task, by_batch, by_waiter, in_background, in_store])
 def test_a_test_double_may_change_what_it_gave(way, answers, virtual_time):
     bwp.install()
-    table = {"TableName": "t", "TableStatus": "CREATING"}
+    table = {"TableName": "table", "TableStatus": "CREATING"}
 
     def answer():
         if len(calls.requests) == 3:
@@ -80,5 +80,5 @@ def test_a_test_double_may_change_what_it_gave(way, answers, virtual_time):
 
     dynamodb = boto3.client("dynamodb")
     calls = answers(dynamodb, answer)
-    way(dynamodb, "table_exists", TableName="t", max_wait=600)
+    way(dynamodb, "table_exists", TableName="table", max_wait=600)
     assert len(calls.requests) == 3
