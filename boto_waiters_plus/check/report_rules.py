@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from ..engine.acceptors import InputOutputMatcher, OutputMatcher, PathComparator
+from ..definitions.smithy import REPORTS
+from ..engine.acceptors import DocumentMatcher, InputOutputMatcher, PathComparator
 from ..engine.model import WaiterDefinition
 from ..engine.state_seen import compared_members
 from .events import Finding, Severity
-
-_TRAIT: Final = "boto.waiters#reports"
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -31,7 +30,7 @@ def check_reports(
     """
     compared = _compared(waiter)
     if not reports and len(compared) > 1:
-        text = f"it compares {', '.join(compared)}: name what is told of them ({_TRAIT})"
+        text = f"it compares {', '.join(compared)}: name what is told of them ({REPORTS})"
         yield Finding(Severity.NOTE, "WaiterWithoutReports", text)
     named = {name for _, path in reports for name in _WORD.findall(path)}
     states = [each for each, is_state in compared.items() if is_state]
@@ -45,8 +44,8 @@ def _compared(waiter: WaiterDefinition) -> Mapping[str, bool]:
     """Return the members that the acceptors compare, and whether each is a state."""
     found: dict[str, bool] = {}
     for acceptor in waiter.acceptors:
-        matcher: Any = acceptor.matcher
-        if isinstance(matcher, OutputMatcher | InputOutputMatcher):
+        matcher = acceptor.matcher
+        if isinstance(matcher, DocumentMatcher):
             members = compared_members(
                 matcher.matcher.path,
                 is_boolean=matcher.matcher.comparator is PathComparator.BOOLEAN_EQUALS,

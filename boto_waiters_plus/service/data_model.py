@@ -21,6 +21,7 @@ from botocore.model import OperationModel, Shape, StringShape
 from botocore.utils import parse_to_aware_datetime
 
 from ..definitions.parsing import nodes_of
+from ..engine.computed_once import computed_once
 from .shapes import Reached, inner_shape, is_sensitive, walk
 
 # Functions whose results may have members that the expression does not name, unless they are given
@@ -47,13 +48,16 @@ class DataModel:
 
     def __init__(self, operation: OperationModel, paths: Iterable[tuple[str, str]]) -> None:
         self._operation = operation
-        paths = tuple(paths)
+        self._paths = paths = tuple(paths)
         self._convert = any(self._touches(kind, path, _needs_converting) for kind, path in paths)
         self._sees_input = any(kind == "inputOutput" for kind, _ in paths)
         self.sensitive = any(self._touches(kind, path, is_sensitive) for kind, path in paths)
         """Whether a path passes a sensitive member."""
-        self.has_booleans = any(self._touches(kind, path, _may_be_boolean) for kind, path in paths)
+
+    @computed_once
+    def has_booleans(self) -> bool:
         """Whether a path passes a member that may be a boolean, which Python calls equal to 1."""
+        return any(self._touches(kind, path, _may_be_boolean) for kind, path in self._paths)
 
     def output(self, response: Any) -> Any:
         """Return the output as paths see it: without `ResponseMetadata`."""

@@ -79,7 +79,10 @@ class DefinitionJudge:
         """Return the attempt that ended in this response or error."""
         if reply.error is not None:
             return self._failed(reply, reply.error)
-        last = None if self._waiter.data_model.has_booleans else self._last
+        last = self._last
+        # A wait of one attempt need not know it.
+        if last is not None and self._waiter.data_model.has_booleans:
+            last = None
         self._last = again(last, reply.response) or self._responded(reply.response)
         return self._last
 
