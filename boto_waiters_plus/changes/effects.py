@@ -349,19 +349,27 @@ class AnsweredCall:
             WaiterFailedError: the call does not tell one of them, or there is nothing to wait for.
             WaiterTimeoutError: no time is left.
         """
-        effect, waiter = self.effect, self.effect.bound_waiter
         self._check(options)
-        if effect.function is not None:
-            parameters = dict(effect.function(self.response))
-        else:
-            trait = effect.trait
-            parameters = self._evaluated(trait.parameters, waiter.operation, trait.needed)
+        parameters = self.polled()
         if time_left.seconds <= 0:
             end = "" if time_left.end is None else f" at the end of {time_left.end}"
             reason = f"timed out{end}: the call took all of max_wait"
-            raise WaiterTimeoutError(waiter.definition.name, reason, max_wait=time_left.asked)
-        effect.warn_if_short(options, time_left.seconds)
+            waiter = self.effect.bound_waiter.definition.name
+            raise WaiterTimeoutError(waiter, reason, max_wait=time_left.asked)
+        self.effect.warn_if_short(options, time_left.seconds)
         return parameters
+
+    def polled(self) -> dict[str, Any]:
+        """Return the parameters of the polled operation, whatever became of the call.
+
+        Raises:
+            WaiterFailedError: the call does not tell one of them.
+        """
+        effect = self.effect
+        if effect.function is not None:
+            return dict(effect.function(self.response))
+        trait = effect.trait
+        return self._evaluated(trait.parameters, effect.bound_waiter.operation, trait.needed)
 
     def wait(
         self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True

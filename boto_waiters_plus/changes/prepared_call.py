@@ -23,6 +23,7 @@ from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
 from ..service.shapes import required_of
+from ..settings import Observer
 from .effects import AnsweredCall, EffectOfCall, chosen_effect, unchanged_by
 from .existing_resource import Check, ExistingResource
 from .gone import GoneResource
@@ -98,6 +99,8 @@ class CallOptions:
     """Whether the refusal of a call is an outcome because what it takes away is gone."""
     show_parameters: bool | None = None
     """Whether the label of the call has parameters; None: as the client's settings say."""
+    on_attempt: Observer | None = None
+    """Called with each attempt of the wait."""
 
     def __post_init__(self) -> None:
         WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
@@ -187,10 +190,10 @@ class PreparedCall:
         """Whether a call is known that stops what this one begins."""
         return self.effect is not None and self.effect.effect.stop is not None
 
-    def answered(self, response: Any) -> AnsweredCall:
+    def answered(self, call: CallOutcome) -> AnsweredCall:
         """Return the call with its answer, whose effect is waited for or stopped."""
         assert self.effect is not None, "there is something to wait for"
-        return self.effect.answered(self.parameters, response)
+        return self.effect.answered(self.parameters, call.response)
 
     async def run(self, drive: Drive) -> CallOutcome:
         """Make the call and wait; whether that blocks depends on `drive` alone."""
@@ -262,8 +265,8 @@ class PreparedCall:
         is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
-            answered = self.answered(call.response)
-            given = WaitOptions(cancel_event=self._options.cancel_event)
+            answered, own = self.answered(call), self._options
+            given = WaitOptions(cancel_event=own.cancel_event, on_attempt=own.on_attempt)
             left = self.bound.left(repetition.time_left)
             outcome = await self._drive(answered.wait(left, given))
         except WaiterError as error:

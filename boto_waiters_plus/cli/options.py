@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Collection, Sequence
+import sys
+import warnings
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,18 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
             endpoint_url=arguments.endpoint_url,
             verify=verify,
         )
+
+
+@contextlib.contextmanager
+def one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
+    """Print the warnings inside as lines of a command, without that of `--no-verify-ssl`."""
+    with warnings.catch_warnings():
+        if arguments.verify is False:
+            warnings.filterwarnings("ignore", "Unverified HTTPS request")
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"boto-wait: warning: {message}", file=sys.stderr
+        )
+        yield
 
 
 # --- the options of `boto-wait wait` that do not depend on the service ---------------------------

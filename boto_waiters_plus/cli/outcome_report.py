@@ -46,6 +46,8 @@ class OutcomeReport:
         arguments: `output`, `query`, `quiet` and `include_response`.
     """
 
+    _command = "boto-wait"
+
     def __init__(
         self, waiter: str, operation: OperationModel, arguments: argparse.Namespace
     ) -> None:
@@ -59,25 +61,36 @@ class OutcomeReport:
         self,
         wait: WaitProgress,
         parameters: Mapping[str, Any],
-        result: WaiterOutcome[Any] | Exception,
+        result: WaiterOutcome[Any] | Exception | None,
     ) -> int:
-        """Print the end of a wait; return its exit code."""
+        """Print the end of a wait; return its exit code. None: there was nothing to wait for."""
         if isinstance(result, Exception):
             self._failed(wait, parameters, result)
             return exit_code(result)
-        facts = self._facts("succeeded", wait, parameters) | _counts(result)
-        facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
-        facts |= _timeline(result)
-        text = f"{wait.label}: {self._waiter} after {span(result.elapsed)}"
-        text += f" ({counted(result.attempts, 'attempt')})"
-        if isinstance(result, ExceptionOutcome):
-            facts["exception"] = error_json(result.exception)
-        if self._with_response and isinstance(result, ResponseOutcome):
-            facts["response"] = safe_response(self._operation, result.response)
-            text += "\n" + json_text(facts["response"], indent=2)
+        facts = self._facts("succeeded", wait, parameters)
+        if result is not None:
+            facts |= _counts(result) | {"waiter": result.waiter}
+            facts |= {"acceptor": result.acceptor.text, "observed": result.observed}
+            facts |= _timeline(result) | ({"basis": result.basis} if result.basis else {})
+            if isinstance(result, ExceptionOutcome):
+                facts["exception"] = error_json(result.exception)
+            if self._with_response and isinstance(result, ResponseOutcome):
+                facts["response"] = safe_response(self._operation, result.response)
         if self._has_text and (not self._arguments.quiet or self._with_response):
-            print(text, flush=True)
+            print(self._text(wait, result), flush=True)
+            self._print_responses(facts)
         return SUCCEEDED if print_json(facts, self._arguments) else FAILED
+
+    def _text(self, wait: WaitProgress, result: WaiterOutcome[Any] | None) -> str:
+        """Return the line of a success."""
+        assert result is not None, "there was a wait"
+        attempts = counted(result.attempts, "attempt")
+        return f"{wait.label}: {self._waiter} after {span(result.elapsed)} ({attempts})"
+
+    def _print_responses(self, facts: Mapping[str, Any]) -> None:
+        """Print the responses among the facts as text."""
+        if "response" in facts:
+            print(json_text(facts["response"], indent=2), flush=True)
 
     def interrupted(
         self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
@@ -89,7 +102,8 @@ class OutcomeReport:
         print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
         text = f"interrupted after {span(elapsed)}{state} ({counted(wait.attempts, 'attempt')})"
-        print(f"boto-wait: {wait.label}: {text}", file=sys.stderr)
+        self._say(f"{wait.label}: {text}")
+        self._lead_on(facts)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
         ending = next((text for kind, text in _ENDINGS if isinstance(error, kind)), "error")
@@ -108,7 +122,14 @@ class OutcomeReport:
                 facts["response"] = safe_response(self._operation, error.last_response)
         facts["error"] = error_json(error)
         print_json(facts, self._arguments)
-        print(f"boto-wait: {printable(text)}", file=sys.stderr)
+        self._say(text)
+        self._lead_on(facts)
+
+    def _lead_on(self, facts: Mapping[str, Any]) -> None:
+        """Say what can be done after an end without success."""
+
+    def _say(self, text: str) -> None:
+        print(f"{self._command}: {printable(text)}", file=sys.stderr)
 
     def _facts(
         self, ending: str, wait: WaitProgress, parameters: Mapping[str, Any]

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,16 @@ from .operation_parameters import (
     parsed,
 )
 from .operations import store_of
-from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
+from .options import (
+    AD_HOC,
+    OPTIONS,
+    add_wait_options,
+    client_of,
+    one_line_warnings,
+    peek,
+    service_model,
+    session_of,
+)
 from .outcome_report import OutcomeReport
 from .output import RETRY_TRANSIENT, flag, refused
 from .parser import complete_with
@@ -139,7 +147,7 @@ def _that_read(service: ServiceModel) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Wait; return the exit code."""
-    with _one_line_warnings(arguments):
+    with one_line_warnings(arguments):
         waiter: BoundWaiter = arguments.bound_waiter(arguments)
     _refuse_strays(waiter.operation, arguments)
     if arguments.max_wait is None:
@@ -153,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
     described = [(WaitDescription.of(waiter.definition), label) for label in labels]
     report = OutcomeReport(waiter.definition.name, waiter.operation, arguments)
-    with _one_line_warnings(arguments):
+    with one_line_warnings(arguments):
         client = client_of(arguments.session, waiter.service_name, arguments)
         # A table that is drawn anew all the time would hide the prompt.
         is_quiet = arguments.quiet or asks_for_a_code(client)
@@ -311,14 +319,3 @@ def _read_stdin() -> str:
         return ""
     data = getattr(sys.stdin, "buffer", sys.stdin).read()
     return decoded(data, "stdin") if isinstance(data, bytes) else str(data)
-
-
-@contextlib.contextmanager
-def _one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
-    with warnings.catch_warnings():
-        if arguments.verify is False:
-            warnings.filterwarnings("ignore", "Unverified HTTPS request")
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"boto-wait: warning: {message}", file=sys.stderr
-        )
-        yield

@@ -164,8 +164,15 @@ class AwaitedOperation(BegunOperation):
             self._stop_made = await stops.stop_in_time_async(self._answered)
 
 
-class _Beginning:
-    """A checked call of `begin`; raises for whatever is wrong with its arguments."""
+class Beginning:
+    """A checked call of `begin`; raises for whatever is wrong with its arguments.
+
+    Args:
+        method, max_wait, then_wait, in_store: as for `begin`.
+        stops: `stop_on_timeout` and `stop_on_cancel`.
+        calls: the fields of `CallOptions` that were given.
+        keywords: the rest.
+    """
 
     def __init__(
         self,
@@ -174,7 +181,7 @@ class _Beginning:
         then_wait: Any,
         in_store: Store | None,
         stops: Mapping[str, Any],
-        waits: Mapping[str, Any],
+        calls: Mapping[str, Any],
         keywords: dict[str, Any],
     ) -> None:
         self._in_store = in_store
@@ -191,23 +198,21 @@ class _Beginning:
         options = CallOptions(
             max_wait,
             cancel_event=given.cancel_event,
-            name="begin",
-            once=True,
             show_parameters=given.show_parameters,
-            **waits,
+            **{"name": "begin", "once": True, **calls},
         )
         self._no_change_ok = options.no_change_ok
         self.prepared = prepared = PreparedCall(method, options, self._asked)
         operation = prepared.target.operation
         self.client = prepared.target.client
-        self._effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
+        self.effect = chosen_effect(self.client, operation, then_wait, prepared.parameters)
         for name, value in stops.items():
-            if value and self._effect.effect.stop is None:
+            if value and self.effect.effect.stop is None:
                 problem = f": nothing stops what {xform_name(operation.name)} begins"
                 raise WrongValueError.of(name, value, problem)
         settings = waiters_of(self.client).settings
-        self._options = self._effect.options_over(settings, given)
-        definition = self._effect.bound_waiter.definition
+        self._options = self.effect.options_over(settings, given)
+        definition = self.effect.bound_waiter.definition
         refuse_short_wait(given, max_wait)
         policy_for(definition, self._options, prepared.max_wait, given)
         self._clock = current_time().clock()
@@ -253,7 +258,7 @@ class _Beginning:
         """Return the wait before it is known what is polled."""
         bound = self.prepared.bound
         own: dict[str, Any] = {"max_wait": bound.left(bound.seconds), "label": label}
-        return Wait.with_options(self.client, self._effect.bound_waiter, {}, self._options, **own)
+        return Wait.with_options(self.client, self.effect.bound_waiter, {}, self._options, **own)
 
     async def stop_awaited(self, call: CallOutcome) -> Stop:
         """Stop what was begun by a call after which there is no wait."""
@@ -263,7 +268,7 @@ class _Beginning:
 
     def answered(self, call: CallOutcome) -> AnsweredCall:
         """Return a call that was answered, with its effect."""
-        return self._effect.answered(self.prepared.parameters, call.response)
+        return self.effect.answered(self.prepared.parameters, call.response)
 
     def _begun_in(self, store: Store) -> StoredOperation:
         """Make the call, which the store keeps before, and return the operation for its effect."""
@@ -274,7 +279,7 @@ class _Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        begun = begun_call(prepared, self._effect, self._asked, self.stops)
+        begun = begun_call(prepared, self.effect, self._asked, self.stops)
         # A worker has other settings.
         begun["show_parameters"] = self._options.show_parameters
         label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
@@ -293,7 +298,7 @@ class _Beginning:
         row_call = RowCall(row, wait, begun, store.seal, *held)
         try:
             if lease.is_taken:
-                call = row_call.make(prepared, self._effect)
+                call = row_call.make(prepared, self.effect)
         # What the store does not know is as unknown as what a dead process knew.
         except StoreError:
             raise
@@ -373,11 +378,11 @@ def begin(
         TypeError: an argument is of the wrong kind; before the call.
         OperationError, StoreError: the store refuses the call, as `Store.start`.
     """
-    waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
+    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    given = (client_method, max_wait, then_wait, in_store, asked, waits, keywords)
-    return _Beginning(*given).run()
+    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
+    return Beginning(*given).run()
 
 
 async def begin_async(
@@ -407,10 +412,10 @@ async def begin_async(
         no_change_ok, missing_ok, keywords: as for `begin`.
     """
     asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    waits: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    waits |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
-    given = (client_method, max_wait, then_wait, in_store, asked, waits, keywords)
-    beginning = _Beginning(*given)
+    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
+    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
+    beginning = Beginning(*given)
     if in_store is not None:
         stored = asyncio.to_thread(beginning.run)
         return await _awaited(stored, _cancel if stop_on_cancel else None)

@@ -38,7 +38,8 @@ def test_json_has_the_token_and_the_response(command):
     code, out, _ = command(f"{RUN} {words}")
     facts = json.loads(out)
     assert code == 0
-    assert facts["response"]["Instances"][0]["ImageId"] == "ami-1"
+    assert facts["call"]["response"]["Instances"][0]["ImageId"] == "ami-1"
+    assert facts["response"]["Reservations"][0]["Instances"][0]["State"]["Name"] == "running"
     assert {name: facts[name] for name in ("outcome", "operation", "token", "attempts")} == {
         "outcome": "succeeded",
         "operation": "RunInstances",
@@ -67,10 +68,11 @@ def test_call_without_an_answer_is_a_timeout(command, called):
     called(lose)
     code, out, _ = command(f"{RUN} --no-wait --max-wait 9 --output json")
     facts = json.loads(out)
-    assert (code, facts["outcome"], facts["outcome_unknown"]) == (124, "failed", True)
+    assert (code, facts["outcome"], facts["outcome_unknown"]) == (124, "timed out", True)
     assert "resume" not in facts
 
 
+JOB = "begin glue start-job-run --job-name nightly"
 THEN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 --then"
 
 
@@ -106,16 +108,27 @@ def test_interrupted_call_has_its_token(command, called):
     called(interrupt)
     code, out, err = command(f"{RUN} --max-wait 9 --output json")
     facts = json.loads(out)
-    assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "failed", True)
+    assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", True)
     assert f"--client-token {facts['token']}" in err
 
 
-def test_interrupted_wait_says_how_to_stop_what_was_begun(command, called):
-    called(lambda name, _: interrupt() if name == "GetJobRun" else {"JobRunId": "jr 1"})
-    words = "begin glue start-job-run --job-name nightly --max-wait 9 --output json"
-    code, out, err = command(words)
+def interrupted_job(name, _):
+    if name == "GetJobRun":
+        signal.raise_signal(signal.SIGINT)
+    return {"JobRunId": "jr 1"}
+
+
+@pytest.mark.parametrize("store", ["", " --store calls.db"])
+def test_interrupted_wait_says_how_to_stop_what_was_begun(
+    command, called, store, tmp_path, monkeypatch
+):
+    pytest.importorskip("sqlalchemy")
+    monkeypatch.chdir(tmp_path)
+    called(interrupted_job)
+    code, out, err = command(f"{JOB} --max-wait 9 --output json --include-response{store}")
     facts = json.loads(out)
-    assert (code, facts["outcome_unknown"], facts["response"]["JobRunId"]) == (130, False, "jr 1")
+    assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", False)
+    assert facts["call"]["response"] == {"JobRunId": "jr 1"}
     stop = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
     assert f"to stop it: {stop} --no-wait --max-wait 1m\n" in err
 
@@ -215,6 +228,86 @@ def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
     assert command(words)[0] == 254
 
 
+RUNS = {
+    "StartJobRun": [{"JobRunId": "jr 1"}],
+    "GetJobRun": [{"JobRun": {"JobRunState": state}} for state in ("RUNNING", "STOPPING")],
+}
+
+
+@pytest.fixture
+def runs(called):
+    """Jobs that run, and stop, and never end."""
+    calls = {name: iter(answers) for name, answers in RUNS.items()}
+    called(lambda name, _: next(calls[name], RUNS[name][-1]))
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("flow", ["", "--allow-repeat --once"])
+def test_json_is_that_of_a_wait(command, virtual_time, flow):
+    code, out, _ = command(f"{JOB} --max-wait 5m {flow} --output json --include-response")
+    facts = json.loads(out)
+    assert (code, facts["outcome"]) == (124, "timed out")
+    assert 290 < virtual_time.now <= 300
+    assert (facts["operation"], facts["waiter"]) == ("StartJobRun", "JobRunSucceeded")
+    assert (facts["label"], facts["observed"]) == ("glue JobName=nightly, RunId=jr 1", "STOPPING")
+    assert facts["parameters"] == {"JobName": "nightly", "RunId": "jr 1"}
+    assert facts["attempts"] == len(facts["timeline"]) > 5
+    assert facts["timeline"][0]["state"] == "RUNNING"
+    assert 290 < facts["elapsed"] <= 300
+    assert facts["response"] == RUNS["GetJobRun"][-1]
+    call = {"parameters": {"JobName": "nightly"}, "attempts": 1}
+    assert facts["call"] == {**call, "response": RUNS["StartJobRun"][0]}
+
+
+@pytest.mark.usefixtures("runs", "virtual_time")
+def test_progress_is_shown_as_of_a_wait(command):
+    _, out, err = command(f"{JOB} --max-wait 5m")
+    assert out == ""
+    lines = [line for line in err.splitlines() if line.startswith("glue JobName=nightly, RunId=")]
+    assert [line.partition(": ")[2].partition(",")[0] for line in lines][:2] == [
+        "RUNNING",
+        "STOPPING",
+    ]
+    assert command(f"{JOB} --max-wait 5m --quiet")[2].count("STOPPING, attempt") == 0
+
+
+@pytest.mark.usefixtures("runs", "virtual_time")
+def test_an_error_says_what_is_polled_and_how_to_stop_it(command):
+    _, out, err = command(f"{JOB} --max-wait 5m --quiet")
+    polled = 'boto-wait begin: polled: GetJobRun {"JobName": "nightly", "RunId": "jr 1"}'
+    stop = "boto-wait begin: to stop it: boto-wait begin glue batch-stop-job-run "
+    assert (out, polled in err, stop in err) == ("", True, True)
+    assert " for glue JobName=nightly, RunId=jr 1: " in err
+    responses = json.loads(command(f"{JOB} --max-wait 5m --include-response")[1])
+    assert responses == {"call": RUNS["StartJobRun"][0], "response": RUNS["GetJobRun"][-1]}
+
+
+def test_quiet_tells_nothing_of_a_success(command):
+    assert command(f"{RUN} --max-wait 9 --quiet") == (0, "", "")
+
+
+TASK = "arn:aws:ecs:us-east-1:1:task/c/1a"
+
+
+def ended_task(exit_code):
+    container = {"name": "app", "exitCode": exit_code, "lastStatus": "STOPPED"}
+    task = {"taskArn": TASK, "clusterArn": "arn:aws:ecs:us-east-1:1:cluster/c"}
+    ended = {"lastStatus": "STOPPED", "stopCode": "EssentialContainerExited"}
+    return {"tasks": [{**task, **ended, "containers": [container]}]}
+
+
+@pytest.mark.parametrize("operation", ["run-task", "start-task --container-instances i"])
+@pytest.mark.parametrize(("exit_code", "code"), [(0, 0), (3, 255)])
+def test_a_task_is_run_to_its_end_and_fails_with_it(command, called, operation, exit_code, code):
+    started = {"tasks": [{"taskArn": TASK, "clusterArn": "arn:aws:ecs:us-east-1:1:cluster/c"}]}
+    called(lambda name, _: ended_task(exit_code) if name == "DescribeTasks" else started)
+    words = f"begin ecs {operation} --task-definition t --then tasks-succeeded --max-wait 9"
+    query = "response.tasks[].containers[].exitCode"
+    ended, out, err = command(f"{words} --query", query)
+    assert (ended, out) == (code, f"{exit_code}\n")
+    assert ("app: exit code 3" in err) is (code != 0)
+
+
 def test_json_has_what_is_reported(command, called):
     deployment = {"id": "d", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
     service = {"serviceArn": "arn:aws:ecs:us-east-1:1:service/c/web", "status": "ACTIVE"}
@@ -244,10 +337,8 @@ def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):
     """So is the time that was given, of which the call takes a part."""
     reboot = {"DBInstance": {"DBInstanceIdentifier": "db", "DBInstanceStatus": "available"}}
     called(lambda name, _: {"DBInstances": [*reboot.values()]} if name[0] == "D" else reboot)
-    with pytest.warns(UserWarning, match="once it has held for 120 s"):
-        code, _, err = command(
-            "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
-        )
-    assert code == 124
+    words = "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
+    code, _, err = command(words)
+    assert (code, "counts once it has held for 120 s" in err) == (124, True)
     assert "timed out after 60 s" in err
     assert "may be from before the call: it counts after 120 s" in err
