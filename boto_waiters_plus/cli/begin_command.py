@@ -369,7 +369,8 @@ class _Report(OutcomeReport):
             return
         self._say(f"polled: {self._operation.name} {json_text(facts['parameters'])}")
         if "stop" not in facts and (command := _stop_command(answered)):
-            self._say(f"to stop it: {command}")
+            has_failed = isinstance(self._change.error, WaiterFailedError)
+            self._say(f"to stop it{', if it still runs' * has_failed}: {command}")
         if self._has_text:
             self._print_responses(facts)
 
