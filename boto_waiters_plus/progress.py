@@ -271,6 +271,7 @@ def waits_table(
     On a narrow one the first two numbers are left out.
     """
     from rich.console import Group  # noqa: PLC0415 - optional
+    from rich.constrain import Constrain  # noqa: PLC0415 - the same
     from rich.table import Table  # noqa: PLC0415 - the same
 
     left_out = 2 * (console.width < NARROW)
@@ -282,7 +283,8 @@ def waits_table(
         table.add_column(title, justify="right", no_wrap=True)
     for shown, counted in rows:
         table.add_row(*shown, *counted[left_out:])
-    return table if below is None else Group(table, below)
+    # A terminal echoes `^C` behind it, and rich would clear a line too few if that wrapped.
+    return Constrain(table if below is None else Group(table, below), console.width - len("^C"))
 
 
 def _name(wait: WaitProgress) -> str:
