@@ -136,6 +136,13 @@ def tutorial(page):
     yield
 
 
+@setup("begin.md")
+def begin(page):
+    make_table("orders")
+    make_database("orders")
+    yield
+
+
 @setup("howto.md")
 def howto(page):
     make_bucket("my-bucket")
