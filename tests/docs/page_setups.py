@@ -49,6 +49,14 @@ def make_bucket(name):
     boto3.client("s3").create_bucket(Bucket=name)
 
 
+def write_report(text):
+    boto3.client("s3").put_object(Bucket="my-bucket", Key="report.csv", Body=text.encode())
+
+
+STATES = "pending", "running", "stopping", "stopped"
+"""The states of an EC2 instance that stops itself."""
+
+
 def answer(service, operation, *replies):
     """Answer an operation of clients made from now on: with each reply, and the last one again.
 
@@ -165,7 +173,13 @@ def howto(page):
         "The role defined for the function cannot be assumed by Lambda.",
     )
     answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
-    page.planned = [("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM))]
+    instances = [{"Instances": [{"InstanceId": "i-0a1", "State": {"Name": s}}]} for s in STATES]
+    answer("ec2", "DescribeInstances", *({"Reservations": [each]} for each in instances))
+    write_report("old")
+    page.planned = [
+        ("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        ("IfNoneMatch=etag", 60, lambda: write_report("new")),
+    ]
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
