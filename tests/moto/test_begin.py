@@ -90,7 +90,7 @@ def update_database(**change):
     return ended(rds.modify_db_instance, **named, **change)
 
 
-def test_new_class_ends_at_the_first_poll(virtual_time):
+def test_new_class_ends_at_the_first_attempt(virtual_time):
     outcome = update_database(DBInstanceClass="db.m6g.large")
     assert (outcome.basis, virtual_time.now) == ("goal", 0)
 
@@ -110,7 +110,7 @@ def test_updated_stack_holds_for_thirty_seconds(virtual_time):
     assert 30 <= virtual_time.now < 40
 
 
-def test_polls_stop_a_task():
+def test_attempts_stop_a_task():
     with pytest.raises(bwp.WaiterFailedError, match="STOPPED"):
         run_task()
     assert run_task(then_wait="TasksStopped").basis == "identity"
