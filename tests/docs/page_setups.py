@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import boto3
 
+import boto_waiters_plus
+
 SETUPS = {}
 
 
@@ -47,6 +49,14 @@ def make_database(name):
 
 def make_bucket(name):
     boto3.client("s3").create_bucket(Bucket=name)
+
+
+def write_report(text):
+    boto3.client("s3").put_object(Bucket="my-bucket", Key="report.csv", Body=text.encode())
+
+
+STATES = "pending", "running", "stopping", "stopped"
+"""The states of an EC2 instance that stops itself."""
 
 
 def answer(service, operation, *replies):
@@ -129,10 +139,63 @@ def events_of_bucket():
     return {"StackEvents": [event | {"ResourceStatusReason": "company-logs already exists"}]}
 
 
-@setup("tutorial.md")
-def tutorial(page):
+def show_short_ids(page):
     ids = "i-0a1", "i-0b2", "i-0c3"
     page.replaced = lambda: dict(zip(page.names.get("ids", ()), ids, strict=False))
+
+
+def make_instances(page):
+    """Three instances, of which the second is terminated."""
+    ec2 = page.names["ec2"] = boto3.client("ec2")
+    made = ec2.run_instances(ImageId="ami-12345678", MinCount=3, MaxCount=3)["Instances"]
+    page.names["ids"] = [each["InstanceId"] for each in made]
+    ec2.terminate_instances(InstanceIds=page.names["ids"][1:2])
+    show_short_ids(page)
+
+
+@setup("tutorial.md")
+def tutorial(page):
+    show_short_ids(page)
+    yield
+
+
+@setup("waiting.md")
+def waiting(page):
+    missing, throttled = map(error_reply, ("ResourceNotFoundException", "ThrottlingException"))
+    creating, active = ({"Table": {"TableStatus": each}} for each in ("CREATING", "ACTIVE"))
+    answer("dynamodb", "DescribeTable", missing, creating, throttled, active)
+    page.names.update(bwp=boto_waiters_plus, dynamodb=boto3.client("dynamodb"))
+    yield
+
+
+@setup("logging.md")
+def logged(page):
+    going, failed = failing_stack()
+    answer("cloudformation", "DescribeStacks", *[going] * 9, failed)
+    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
+    page.names.update(cloudformation=boto3.client("cloudformation"), s3=boto3.client("s3"))
+    make_instances(page)
+    make_bucket("logs-00")
+    # The same lines each time.
+    boto_waiters_plus.install(defaults={"delay_pace": "fixed"})
+    yield
+    boto_waiters_plus.uninstall()
+
+
+@setup("migration.md")
+def migration(page):
+    make_bucket("my-bucket")
+    make_instances(page)
+    runs = [{"JobRun": {"JobRunState": state}} for state in ("RUNNING", "SUCCEEDED")]
+    answer("glue", "GetJobRun", *runs)
+    page.names["report"] = SimpleNamespace(exists=lambda: True)
+    yield
+
+
+@setup("begin.md")
+def begin(page):
+    make_table("orders")
+    make_database("orders")
     yield
 
 
@@ -158,7 +221,13 @@ def howto(page):
         "The role defined for the function cannot be assumed by Lambda.",
     )
     answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
-    page.planned = [("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM))]
+    instances = [{"Instances": [{"InstanceId": "i-0a1", "State": {"Name": s}}]} for s in STATES]
+    answer("ec2", "DescribeInstances", *({"Reservations": [each]} for each in instances))
+    write_report("old")
+    page.planned = [
+        ("cancel_event=stop", 10, lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        ("IfNoneMatch=etag", 60, lambda: write_report("new")),
+    ]
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)

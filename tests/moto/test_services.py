@@ -233,3 +233,29 @@ def fails(case, way, wait):
     else:
         assert case.seen is None or error.observed == case.seen
         assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 200
+
+
+@mock_aws
+def test_object_that_is_written_anew(virtual_time):
+    s3 = client("s3")
+    s3.create_bucket(Bucket="photos")
+    named = {"Bucket": "photos", "Key": "a"}
+    etag = s3.put_object(**named, Body=b"old")["ETag"]
+    unchanged = {**named, "IfNoneMatch": etag, "max_wait": 600}
+    virtual_time.call_at(90, lambda: s3.put_object(**named, Body=b"new"))
+    with pytest.raises(bwp.WaiterFailedError, match="304"):
+        bwp.wait_until(s3, "object_exists", **unchanged)
+    outcome = bwp.wait_until(s3, "object_exists", **unchanged, retry_errors_for={"304": 600})
+    assert virtual_time.now >= 90
+    assert outcome.response["ETag"] != etag
+
+
+@mock_aws
+def test_pending_instance_that_stops_itself(virtual_time):
+    ids = instances(virtual_time, 30)
+    ec2 = client("ec2")
+    with pytest.raises(bwp.WaiterFailedError, match="pending"):
+        bwp.wait_until(ec2, "instance_stopped", **ids, max_wait=600)
+    virtual_time.call_at(60, lambda: ec2.stop_instances(**ids))
+    bwp.wait_until(ec2, "DescribeInstances", until_state="stopped", **ids, max_wait=600)
+    assert virtual_time.now >= 60

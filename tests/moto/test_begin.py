@@ -1,0 +1,180 @@
+"""`begin` against moto: what `docs/testing.md` says of changes that moto does not end at once."""
+
+import json
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.moto_api import state_manager
+
+import boto_waiters_plus as bwp
+
+SETTINGS = {
+    "batch": {"use_docker": False},
+    "lambda": {"use_docker": False},
+    "stepfunctions": {"execute_state_machine": True},
+}
+CLUSTER = {"CacheClusterId": "c", "Engine": "redis", "CacheNodeType": "cache.t3.micro"}
+TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
+STEPS = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
+
+
+@pytest.fixture(autouse=True)
+def _moto(virtual_time):
+    with mock_aws(config=SETTINGS):
+        yield
+
+
+@pytest.fixture
+def slow_tasks():
+    state_manager.set_transition("ecs::task", {"progression": "manual", "times": 2})
+    yield
+    state_manager.unset_transition("ecs::task")
+
+
+def ended(method, max_wait=600, **parameters):
+    return bwp.begin(method, max_wait=max_wait, **parameters).result()
+
+
+def template(*names):
+    queues = {name: {"Type": "AWS::SQS::Queue"} for name in names}
+    return json.dumps({"Resources": queues})
+
+
+def ecs_with_definition():
+    ecs = boto3.client("ecs")
+    ecs.create_cluster(clusterName="main")
+    container = {"name": "web", "image": "web", "memory": 64, "cpu": 10}
+    fargate = {"cpu": "256", "memory": "512", "networkMode": "awsvpc"}
+    ecs.register_task_definition(
+        family="web",
+        containerDefinitions=[container],
+        requiresCompatibilities=["FARGATE"],
+        **fargate,
+    )
+    return ecs
+
+
+def run_task(**options):
+    ec2 = boto3.client("ec2")
+    place = {
+        "subnets": [ec2.describe_subnets()["Subnets"][0]["SubnetId"]],
+        "securityGroups": [ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]],
+    }
+    return ended(
+        ecs_with_definition().run_task,
+        cluster="main",
+        taskDefinition="web",
+        launchType="FARGATE",
+        networkConfiguration={"awsvpcConfiguration": place},
+        **options,
+    )
+
+
+def create_service(**options):
+    named = {"cluster": "main", "serviceName": "web", "taskDefinition": "web", "desiredCount": 1}
+    return ended(ecs_with_definition().create_service, **named, **options)
+
+
+def update_database(**change):
+    rds = boto3.client("rds")
+    rds.create_db_instance(
+        DBInstanceIdentifier="orders",
+        DBInstanceClass="db.m5.large",
+        Engine="postgres",
+        AllocatedStorage=20,
+        MasterUsername="admin",
+        MasterUserPassword="not-a-secret",
+    )
+    named = {"DBInstanceIdentifier": "orders", "ApplyImmediately": True}
+    return ended(rds.modify_db_instance, **named, **change)
+
+
+def test_new_class_ends_at_the_first_attempt(virtual_time):
+    outcome = update_database(DBInstanceClass="db.m6g.large")
+    assert (outcome.basis, virtual_time.now) == ("goal", 0)
+
+
+def test_new_password_holds_for_four_minutes(virtual_time):
+    outcome = update_database(MasterUserPassword="not-a-secret-2")
+    assert outcome.basis == "held"
+    assert 240 <= virtual_time.now < 280
+
+
+def test_updated_stack_holds_for_thirty_seconds(virtual_time):
+    cloudformation = boto3.client("cloudformation")
+    cloudformation.create_stack(StackName="web", TemplateBody=template("One"))
+    new = template("One", "Two")
+    outcome = ended(cloudformation.update_stack, StackName="web", TemplateBody=new)
+    assert outcome.basis == "held"
+    assert 30 <= virtual_time.now < 40
+
+
+def test_attempts_stop_a_task():
+    with pytest.raises(bwp.WaiterFailedError, match="STOPPED"):
+        run_task()
+    assert run_task(then_wait="TasksStopped").basis == "identity"
+
+
+@pytest.mark.usefixtures("slow_tasks")
+def test_slower_task_is_seen_running():
+    assert run_task().basis == "identity"
+
+
+def test_service_without_running_tasks_times_out(monkeypatch):
+    with pytest.raises(bwp.WaiterTimeoutError, match="0 of 1 running"):
+        create_service()
+    monkeypatch.setenv("MOTO_ECS_SERVICE_RUNNING", "1")
+    boto3.client("ecs").delete_service(cluster="main", service="web", force=True)
+    assert create_service().basis == "identity"
+
+
+def test_certificate_is_issued_without_its_minute(monkeypatch):
+    acm = boto3.client("acm")
+    request = {"DomainName": "example.com", "ValidationMethod": "DNS"}
+    with pytest.raises(bwp.WaiterTimeoutError, match="PENDING_VALIDATION"):
+        ended(acm.request_certificate, **request)
+    monkeypatch.setattr("moto.settings.ACM_VALIDATION_WAIT", -1)
+    assert ended(acm.request_certificate, **request).basis == "identity"
+
+
+def test_executed_state_machine_succeeds():
+    role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=TRUST)
+    machines = boto3.client("stepfunctions")
+    made = machines.create_state_machine(name="m", definition=STEPS, roleArn=role["Role"]["Arn"])
+    run = {"stateMachineArn": made["stateMachineArn"]}
+    # A thread of moto's executes it, in real time.
+    assert ended(machines.start_execution, max_wait=36_000, **run).basis == "identity"
+
+
+def test_peering_ends_when_it_is_accepted(virtual_time):
+    ec2 = boto3.client("ec2")
+    ids = [each["VpcId"] for each in ec2.describe_vpcs()["Vpcs"]]
+    ids.append(ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"])
+
+    def accept():
+        [found] = ec2.describe_vpc_peering_connections()["VpcPeeringConnections"]
+        peering = found["VpcPeeringConnectionId"]
+        ec2.accept_vpc_peering_connection(VpcPeeringConnectionId=peering)
+
+    virtual_time.call_at(60, accept)
+    ended(ec2.create_vpc_peering_connection, VpcId=ids[0], PeerVpcId=ids[1])
+    assert virtual_time.now >= 60
+
+
+def test_deleted_cache_cluster_stays_deleting():
+    elasticache = boto3.client("elasticache")
+    elasticache.create_cache_cluster(**CLUSTER, NumCacheNodes=1)
+    with pytest.raises(bwp.WaiterTimeoutError, match="deleting"):
+        ended(elasticache.delete_cache_cluster, CacheClusterId="c")
+
+
+def test_answer_without_change_id_fails(virtual_time):
+    opensearch = boto3.client("opensearch")
+    opensearch.create_domain(DomainName="logs")
+    change = {"DomainName": "logs", "ClusterConfig": {"InstanceCount": 2}}
+    with pytest.raises(bwp.WaiterFailedError, match="does not tell ChangeId"):
+        ended(opensearch.update_domain_config, **change)
+    active = ("DomainActive", lambda response: {"DomainName": "logs"})
+    ended(opensearch.update_domain_config, then_wait=active, **change)
+    assert virtual_time.now == 0
