@@ -26,6 +26,7 @@ from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
 from .outcome_report import error_json, redacted, safe_response
 from .output import add_output_options, counted, flag, json_text, print_json, refused, span
+from .parser import Parser
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -67,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
     add_client_options(parser)
 
 
-def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:

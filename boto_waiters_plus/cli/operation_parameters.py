@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import html
 import json
+import re
 import shlex
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -32,6 +35,12 @@ _MARK = "\ufeff"
 PREFIX = "parameter "
 """Marks parameters among parsed arguments, so that they do not clash with other options."""
 
+LONGEST = 240
+"""Characters of a parameter's description."""
+
+_BLOCK = re.compile(r"</?(?:p|ul|ol|li|dl|dt|dd|br|note|important|table|h\d)\b[^>]*>")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +(?=[A-Z])")
+
 _NUMBERS: dict[str, Callable[[str], Any]] = {
     "integer": int,
     "long": int,
@@ -51,8 +60,8 @@ def members_of(operation: OperationModel) -> Mapping[str, Shape]:
     return {} if shape is None else shape.members
 
 
-def add_operation_parameters(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
-    """Add an option for each parameter of the operation.
+def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
+    """Add an option for each parameter of the operation; the help begins with them.
 
     One that has the name of another option can be given by `--cli-input-json` only: the help says
     so, and `only_by_json` of the parsed arguments has their names.
@@ -60,7 +69,11 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
     only_by_json: list[str] = []
     required = () if operation.input_shape is None else operation.input_shape.required_members
     group = parser.add_argument_group(f"parameters of {operation.name}")
-    for name, shape in members_of(operation).items():
+    parser.put_first(group)
+    # The sort is stable: the model's order remains.
+    for name, shape in sorted(
+        members_of(operation).items(), key=lambda each: each[0] not in required
+    ):
         keywords: dict[str, Any] = {"metavar": _metavar(shape)}
         if shape.type_name == "boolean":
             keywords = {"action": argparse.BooleanOptionalAction}
@@ -71,7 +84,7 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
                 option_of(name),
                 dest=PREFIX + name,
                 default=argparse.SUPPRESS,
-                help="required" if name in required else None,
+                help=_help(shape, is_required=name in required),
                 **keywords,
             )
         except argparse.ArgumentError:
@@ -88,6 +101,27 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
         options = ", ".join(map(option_of, only_by_json))
         names = ", ".join(only_by_json)
         group.description = f"{names}: by --cli-input-json, as boto-wait itself has {options}"
+
+
+def _help(shape: Shape, *, is_required: bool) -> str:
+    text = first_sentences(shape.documentation)
+    # `%` begins a field of argparse's.
+    return ("required. " * is_required + text).strip().replace("%", "%%")
+
+
+def first_sentences(documentation: str) -> str:
+    """Return the first sentence of a model's documentation, or two short ones, as plain text."""
+    blocks = _BLOCK.split(documentation, maxsplit=6)
+    texts = (" ".join(re.sub(r"<[^>]*>", "", each).split()) for each in blocks)
+    text = html.unescape(next(filter(None, texts), ""))
+    first, *others = _SENTENCE_END.split(text, maxsplit=2)
+    second = f" {others[0]}" if others else ""
+    # Links and lists are left out, and so is what leads to them.
+    if len(first + second) < LONGEST and not re.match(" For more|.*:$", second):
+        first += second
+    if len(first) > LONGEST:
+        first = textwrap.shorten(first, LONGEST, placeholder=" ...", break_on_hyphens=False)
+    return printable(first.removesuffix(":"))
 
 
 def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -> dict[str, Any]:

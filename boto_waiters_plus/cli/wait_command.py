@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,9 @@ from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
+from ..definitions.words import summary_of
 from ..engine.model import WaitDescription, WaiterDefinition
+from ..engine.redaction import printable
 from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
@@ -36,13 +39,14 @@ from .operation_parameters import (
     json_object,
     member_named,
     members_of,
+    option_of,
     parsed,
 )
 from .operations import store_of
 from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
-from .output import RETRY_TRANSIENT, flag, refused
-from .parser import complete_with
+from .output import RETRY_TRANSIENT, acceptor_rows, columns, flag, one_a_line, refused
+from .parser import Parser, complete_with, is_completing
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
 
 if TYPE_CHECKING:
@@ -65,11 +69,12 @@ def add_parser(subparsers: Any) -> None:
     add_wait_options(parser)
 
 
-def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:
-        UsageError: they name a service, a waiter or an operation that does not exist.
+        UsageError: they name a service, a waiter or an operation that does not exist, or only a
+            service.
     """
     arguments, others = peek(words)
     if others and others[0].startswith("-"):
@@ -89,29 +94,77 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     waiters = ServiceWaiters(service, session.get_component("data_loader"), definitions)
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
-        parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
         complete_with(second, lambda _: known, lambda: _that_read(service))
+        if not is_completing():
+            _list_names(parser, service, known, arguments)
         return
     if spelled(names[1], waiters) is None:
+        if names[1] == "wait":
+            what = " ".join([names[0], *others[2:3]])
+            raise UsageError(
+                f"leave out `wait`, a word of the AWS CLI: boto-wait {printable(what)}"
+            )
         if arguments.until is not None:
-            _add_operation(parser, operation_named(service, names[1]))
+            operation = operation_named(service, names[1])
+            parser.usage = _usage(service, f"{names[1]} --until STATE", operation)
+            _add_operation(parser, operation)
             return
         if spelled(names[1], service.operation_names) is not None:
             raise UsageError(f"{names[1]} is an operation, not a waiter: give --until, the state")
     bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
+    if arguments.help:
+        parser.usage = _usage(service, names[1], bound_waiter.operation)
+        parser.description = _described(bound_waiter.definition)
     add_operation_parameters(parser, bound_waiter.operation)
 
 
-def _add_operation(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
+def _list_names(
+    parser: Parser, service: ServiceModel, waiters: Sequence[str], arguments: argparse.Namespace
+) -> None:
+    """List what can follow the name of a service, in the help.
+
+    Raises:
+        UsageError: there is the list, and the help was not asked for.
+    """
+    name = service.service_name
+    title, names, what = f"Waiters of {name}:", waiters, "WAITER"
+    if arguments.until is not None or not waiters:
+        title, names = f"Operations of {name} that only read:", _that_read(service)
+        what = "OPERATION --until STATE"
+    listed = one_a_line(title, names)
+    if not arguments.help:
+        line = f"boto-wait {name} {what}"
+        hint = f"Write `{line} --max-wait TIME`; its parameters: `{line} --help`."
+        raise UsageError(f"{what.split()[0]} is missing. {listed}\n{hint}")
+    parser.description = f"{parser.description}\n\n{listed}"
+
+
+def _usage(service: ServiceModel, what: str, operation: OperationModel) -> str:
+    required = operation.input_shape.required_members if operation.input_shape else ()
+    options = "".join(f"{option_of(name)} ... " for name in required)
+    return f"boto-wait {service.service_name} {what} {options}--max-wait TIME [options]"
+
+
+def _described(definition: WaiterDefinition) -> str:
+    """Return what a waiter waits for, and its acceptors."""
+    first, _, _ = definition.documentation.strip().partition("\n\n")
+    sentence = printable(" ".join(first.split())) or summary_of(definition)
+    table = textwrap.indent(columns(acceptor_rows(definition)), "  ")
+    title = f"Acceptors on {definition.operation}, of which the first that matches decides:"
+    return f"{sentence}\n\n{title}\n{table}"
+
+
+def _add_operation(parser: Parser, operation: OperationModel) -> None:
     """Add the parameters of an operation, for whose states the waiter is made when it runs."""
     states = state_members(operation)
     known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
     paths = [path for path, _ in states]
     parser.set_defaults(bound_waiter=partial(_waiter_until, operation), is_made=True)
     parser.set_defaults(known_states=[*known, GONE], known_paths=paths)
+    parser.description = f"Poll {operation.name} until it shows a state of --until."
     if known:
-        parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
+        parser.description += f"\n\nStates of {', '.join(paths)}: {', '.join(known)}."
     add_operation_parameters(parser, operation)
 
 
