@@ -71,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _prepare_output()
         with contextlib.nullcontext() if is_script else ended_by_sigterm():
             arguments = _parsed(name, words)
-            code: int = arguments.run(arguments)
+            with _log_of(arguments):
+                code: int = arguments.run(arguments)
             sys.stdout.flush()
     except KeyboardInterrupt as error:
         ending = "terminated" if exit_code(error) == TERMINATED else "interrupted"
@@ -87,6 +88,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _tell(error, prog)
     return code
+
+
+def _log_of(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
+    if not getattr(arguments, "debug", False):
+        return contextlib.nullcontext()
+    # Commands without a client do not import botocore.
+    from .options import debug_log  # noqa: PLC0415
+
+    return debug_log()
 
 
 def _prepare_output() -> None:

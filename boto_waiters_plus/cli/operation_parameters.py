@@ -26,7 +26,7 @@ from botocore.validate import ParamValidator
 from ..definitions.files import MAX_FILE_SIZE
 from ..engine.redaction import printable
 from .exit_codes import UsageError
-from .parser import complete_with
+from .parser import Parser, complete_with
 from .service_lookup import UnknownNameError
 
 _MARK = "\ufeff"
@@ -141,7 +141,10 @@ def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -
 
 
 def check_parameters(
-    operation: OperationModel, parameters: Mapping[str, Any], only_by_json: Sequence[str] = ()
+    operation: OperationModel,
+    parameters: Mapping[str, Any],
+    only_by_json: Sequence[str] = (),
+    where: str = "",
 ) -> None:
     """Check parameters against the model, as botocore does before it sends them.
 
@@ -149,10 +152,25 @@ def check_parameters(
         operation: the operation.
         parameters: the parameters.
         only_by_json: those whose names are options of the command already.
+        where: the line of stdin, or the value of `--each`, that they are from.
 
     Raises:
-        UsageError: a required parameter is missing, or a value is of the wrong type.
+        UsageError: there is no such parameter, a required one is missing, or a value is of the
+            wrong type.
     """
+    try:
+        _check(operation, parameters, only_by_json)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _check(
+    operation: OperationModel, parameters: Mapping[str, Any], only_by_json: Sequence[str]
+) -> None:
+    known = members_of(operation)
+    for name in parameters:
+        if name not in known:
+            raise UnknownNameError(f"{operation.name} parameter", name, known)
     shape = operation.input_shape
     if shape is None:
         return
@@ -163,9 +181,6 @@ def check_parameters(
     ]
     if missing:
         raise UsageError(f"{operation.name} needs {', '.join(missing)}")
-    for name in parameters:
-        if name not in shape.members:
-            raise UnknownNameError(f"{operation.name} parameter", name, shape.members)
     errors = ParamValidator().validate(parameters, shape)
     if errors.has_errors():
         # botocore's report quotes values.
@@ -322,7 +337,9 @@ def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: not JSON: {error}") from None
+        # The line is that of the text, which may be a line of stdin itself.
+        problem = str(error).replace(": line 1 column", " in column")
+        raise UsageError(f"{where}: not JSON: {problem}") from None
 
 
 def _completions(shape: Shape, _: object) -> Sequence[str]:

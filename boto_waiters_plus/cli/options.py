@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
+import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from botocore.utils import JSONFileCache
 
 from ..common.arguments import nearest
 from ..common.wrong_arguments import Keyword
+from ..engine.redaction import printable
 from ..options import ENDING_OPTIONS, OTHER_NAMES
 from .exit_codes import NotConfiguredError, UsageError
 from .output import RETRY_TRANSIENT, add_output_options, flag, refused
@@ -62,6 +65,11 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
         help="do not verify certificates",
     )
     group.add_argument("--ca-bundle", metavar="FILE", help="certificates to verify with")
+    group.add_argument(
+        "--debug",
+        action="store_true",
+        help="log to stderr: each attempt, where credentials are from, what botocore retries",
+    )
 
 
 def session_of(arguments: argparse.Namespace) -> Session:
@@ -137,6 +145,48 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
             endpoint_url=arguments.endpoint_url,
             verify=verify,
         )
+
+
+# --- what `--debug` prints -----------------------------------------------------------------------
+
+LOGGED = ("boto_waiters_plus", *(f"botocore.{name}" for name in (
+    "credentials", "tokens", "retries", "retryhandler"
+)))  # fmt: skip
+"""The loggers of `--debug`. Others of botocore's log parameters, headers and bodies."""
+
+
+class _LogLine(logging.Formatter):
+    """A line for a record, without what botocore's own lines quote of requests and answers."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.name.startswith("botocore."):
+            record = copy.copy(record)
+            record.exc_info = record.exc_text = None
+            # The text of an error has the URL, and that has parameters.
+            args = record.args if isinstance(record.args, tuple) else ()
+            record.args = tuple(
+                type(each).__name__ if isinstance(each, BaseException) else each for each in args
+            )
+        return printable(super().format(record))
+
+
+@contextlib.contextmanager
+def debug_log() -> Iterator[None]:
+    """Write to stderr what is logged inside: by this package, and of credentials and retries."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_LogLine("%(asctime)s %(name)s: %(message)s"))
+    # Checksums are values of headers.
+    handler.addFilter(lambda record: not re.search("header|checksum|crc32", str(record.msg)))
+    levels = {name: logging.getLogger(name).level for name in LOGGED}
+    for name in LOGGED:
+        logging.getLogger(name).setLevel(logging.DEBUG)
+        logging.getLogger(name).addHandler(handler)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+            logging.getLogger(name).removeHandler(handler)
 
 
 # --- the options of `boto-wait wait` that do not depend on the service ---------------------------

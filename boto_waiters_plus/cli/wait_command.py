@@ -199,9 +199,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
     if arguments.background and arguments.query is not None:
         raise UsageError("--query is about the outcome, which --background does not wait for")
-    each = list(_parameters(waiter.operation, arguments))
-    for parameters in each:
-        check_parameters(waiter.operation, parameters, arguments.only_by_json)
+    each = []
+    for where, parameters in _parameters(waiter.operation, arguments):
+        check_parameters(waiter.operation, parameters, arguments.only_by_json, where)
+        each.append(parameters)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
     described = [(WaitDescription.of(waiter.definition), label) for label in labels]
@@ -333,8 +334,8 @@ class _Waits:
 
 def _parameters(
     operation: OperationModel, arguments: argparse.Namespace
-) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of each wait."""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield where the parameters of each wait are from, and the parameters."""
     common = given_parameters(arguments, operation)
     if arguments.stdin and arguments.each:
         raise UsageError("--each and --stdin cannot be given together")
@@ -344,18 +345,20 @@ def _parameters(
         if not lines:
             raise UsageError("stdin has no line: give one JSON object of parameters for each wait")
         for number, line in lines:
-            yield {**common, **json_object(line, f"line {number} of stdin")}
+            where = f"line {number} of stdin"
+            yield where, {**common, **json_object(line, where)}
     elif arguments.each:
         name, *values = arguments.each
         member = member_named(operation, name)
         if not values:
             raise UsageError(f"--each {name} needs at least one value")
         shape = members_of(operation)[member]
-        for value in values:
+        for number, value in enumerate(values, 1):
             given = [value] if isinstance(shape, ListShape) else value
-            yield {**common, member: parsed(shape, given, f"--each {name}")}
+            where = f"value {number} of --each {name}"
+            yield where, {**common, member: parsed(shape, given, where)}
     else:
-        yield common
+        yield "", common
 
 
 def _read_stdin() -> str:
