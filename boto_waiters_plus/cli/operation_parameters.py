@@ -13,7 +13,6 @@ import html
 import json
 import re
 import shlex
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,7 +35,7 @@ PREFIX = "parameter "
 """Marks parameters among parsed arguments, so that they do not clash with other options."""
 
 LONGEST = 240
-"""Characters of a parameter's description."""
+"""Characters of two sentences about a parameter."""
 
 _BLOCK = re.compile(r"</?(?:p|ul|ol|li|dl|dt|dd|br|note|important|table|h\d)\b[^>]*>")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +(?=[A-Z])")
@@ -71,9 +70,8 @@ def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
     group = parser.add_argument_group(f"parameters of {operation.name}")
     parser.put_first(group)
     # The sort is stable: the model's order remains.
-    for name, shape in sorted(
-        members_of(operation).items(), key=lambda each: each[0] not in required
-    ):
+    for name, shape in sorted(members_of(operation).items(), key=lambda m: m[0] not in required):
+        text = "required. " * (name in required) + first_sentences(shape.documentation)
         keywords: dict[str, Any] = {"metavar": _metavar(shape)}
         if shape.type_name == "boolean":
             keywords = {"action": argparse.BooleanOptionalAction}
@@ -84,7 +82,7 @@ def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
                 option_of(name),
                 dest=PREFIX + name,
                 default=argparse.SUPPRESS,
-                help=_help(shape, is_required=name in required),
+                help=text.replace("%", "%%"),
                 **keywords,
             )
         except argparse.ArgumentError:
@@ -103,25 +101,15 @@ def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
         group.description = f"{names}: by --cli-input-json, as boto-wait itself has {options}"
 
 
-def _help(shape: Shape, *, is_required: bool) -> str:
-    text = first_sentences(shape.documentation)
-    # `%` begins a field of argparse's.
-    return ("required. " * is_required + text).strip().replace("%", "%%")
-
-
 def first_sentences(documentation: str) -> str:
     """Return the first sentence of a model's documentation, or two short ones, as plain text."""
     blocks = _BLOCK.split(documentation, maxsplit=6)
     texts = (" ".join(re.sub(r"<[^>]*>", "", each).split()) for each in blocks)
-    text = html.unescape(next(filter(None, texts), ""))
-    first, *others = _SENTENCE_END.split(text, maxsplit=2)
-    second = f" {others[0]}" if others else ""
+    text, *others = _SENTENCE_END.split(html.unescape(next(filter(None, texts), "")), maxsplit=2)
     # Links and lists are left out, and so is what leads to them.
-    if len(first + second) < LONGEST and not re.match(" For more|.*:$", second):
-        first += second
-    if len(first) > LONGEST:
-        first = textwrap.shorten(first, LONGEST, placeholder=" ...", break_on_hyphens=False)
-    return printable(first.removesuffix(":"))
+    if others and len(text + others[0]) < LONGEST and not re.match("For more|.*:$", others[0]):
+        text += f" {others[0]}"
+    return printable(text.removesuffix(":"))
 
 
 def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -> dict[str, Any]:
@@ -152,25 +140,17 @@ def check_parameters(
         operation: the operation.
         parameters: the parameters.
         only_by_json: those whose names are options of the command already.
-        where: the line of stdin, or the value of `--each`, that they are from.
+        where: how the message begins: which line of stdin they are from, or value of `--each`.
 
     Raises:
         UsageError: there is no such parameter, a required one is missing, or a value is of the
             wrong type.
     """
-    try:
-        _check(operation, parameters, only_by_json)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}" if where else str(error)) from None
-
-
-def _check(
-    operation: OperationModel, parameters: Mapping[str, Any], only_by_json: Sequence[str]
-) -> None:
     known = members_of(operation)
     for name in parameters:
         if name not in known:
-            raise UnknownNameError(f"{operation.name} parameter", name, known)
+            problem = UnknownNameError(f"{operation.name} parameter", name, known)
+            raise UsageError(f"{where}{problem}")
     shape = operation.input_shape
     if shape is None:
         return
@@ -180,14 +160,15 @@ def _check(
         if name not in parameters
     ]
     if missing:
-        raise UsageError(f"{operation.name} needs {', '.join(missing)}")
+        raise UsageError(f"{where}{operation.name} needs {', '.join(missing)}")
     errors = ParamValidator().validate(parameters, shape)
     if errors.has_errors():
         # botocore's report quotes values.
         hidden = [name for name in parameters if shape.members[name].metadata.get("sensitive")]
         for line in errors.generate_report().splitlines():
             about = next((name for name in hidden if name in line), None)
-            raise UsageError(printable(line) if about is None else f"{option_of(about)} is invalid")
+            text = printable(line) if about is None else f"{option_of(about)} is invalid"
+            raise UsageError(f"{where}{text}")
 
 
 def member_named(operation: OperationModel, name: str) -> str:

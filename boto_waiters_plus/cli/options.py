@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import copy
 import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +23,46 @@ from .exit_codes import NotConfiguredError, UsageError
 from .output import RETRY_TRANSIENT, add_output_options, flag, refused
 from .parser import Parser, complete_with
 from .service_lookup import find_service
+
+# --- what `--debug` prints -----------------------------------------------------------------------
+
+LOGGED = (
+    "boto_waiters_plus", "botocore.credentials", "botocore.tokens", "botocore.retries",
+    "botocore.retryhandler",
+)  # fmt: skip
+"""The loggers of `--debug`. Others of botocore's log parameters, headers and bodies."""
+
+
+def _may_be_told(record: logging.LogRecord) -> bool:
+    """Take out of a line what it may quote; return whether it may be printed then."""
+    if record.name.startswith("botocore."):
+        # The text of an error has the URL, and that has parameters.
+        record.args = tuple(
+            type(each).__name__ if isinstance(each, BaseException) else each
+            for each in record.args or ()
+        )
+        record.msg, record.args, record.exc_info = printable(record.getMessage()), (), None
+    # Checksums are values of headers.
+    return re.search("header|checksum|crc32", str(record.msg)) is None
+
+
+@contextlib.contextmanager
+def debug_log() -> Iterator[None]:
+    """Write to stderr what is logged inside: by this package, and of credentials and retries."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
+    handler.addFilter(_may_be_told)
+    levels = {logger: logger.level for logger in map(logging.getLogger, LOGGED)}
+    for logger in levels:
+        logger.setLevel(logging.DEBUG)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
 
 # --- the options that say which client to use, as aws-cli has them, and durations ----------------
 
@@ -67,7 +106,10 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ca-bundle", metavar="FILE", help="certificates to verify with")
     group.add_argument(
         "--debug",
-        action="store_true",
+        dest="log",
+        action="store_const",
+        const=debug_log,
+        default=contextlib.nullcontext,
         help="log to stderr: each attempt, where credentials are from, what botocore retries",
     )
 
@@ -145,48 +187,6 @@ def client_of(session: Session, service: str, arguments: argparse.Namespace) -> 
             endpoint_url=arguments.endpoint_url,
             verify=verify,
         )
-
-
-# --- what `--debug` prints -----------------------------------------------------------------------
-
-LOGGED = ("boto_waiters_plus", *(f"botocore.{name}" for name in (
-    "credentials", "tokens", "retries", "retryhandler"
-)))  # fmt: skip
-"""The loggers of `--debug`. Others of botocore's log parameters, headers and bodies."""
-
-
-class _LogLine(logging.Formatter):
-    """A line for a record, without what botocore's own lines quote of requests and answers."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        if record.name.startswith("botocore."):
-            record = copy.copy(record)
-            record.exc_info = record.exc_text = None
-            # The text of an error has the URL, and that has parameters.
-            args = record.args if isinstance(record.args, tuple) else ()
-            record.args = tuple(
-                type(each).__name__ if isinstance(each, BaseException) else each for each in args
-            )
-        return printable(super().format(record))
-
-
-@contextlib.contextmanager
-def debug_log() -> Iterator[None]:
-    """Write to stderr what is logged inside: by this package, and of credentials and retries."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_LogLine("%(asctime)s %(name)s: %(message)s"))
-    # Checksums are values of headers.
-    handler.addFilter(lambda record: not re.search("header|checksum|crc32", str(record.msg)))
-    levels = {name: logging.getLogger(name).level for name in LOGGED}
-    for name in LOGGED:
-        logging.getLogger(name).setLevel(logging.DEBUG)
-        logging.getLogger(name).addHandler(handler)
-    try:
-        yield
-    finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
-            logging.getLogger(name).removeHandler(handler)
 
 
 # --- the options of `boto-wait wait` that do not depend on the service ---------------------------

@@ -7,11 +7,11 @@ parser of that line would accept.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from .exit_codes import USAGE_ERROR
@@ -37,37 +37,29 @@ COMMANDS = {
 """The module and the help of each subcommand."""
 
 
+_wrapped = partial(textwrap.wrap, break_on_hyphens=False, break_long_words=False)
+
+
 class _HelpFormatter(argparse.HelpFormatter):
     """Keeps the lines of a text, and breaks none inside a word: names are there to be copied."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(
-            "\n".join(_wrapped(line, width, indent, indent + " " * _column(line)))
-            for line in text.splitlines()
-        )
+        lines = []
+        for line in text.splitlines():
+            # Of a table, the last column is continued below itself.
+            column = len(line) - len(re.sub(r"^( *\S+ {2,})* *", "", line))
+            lines += _wrapped(line, width, subsequent_indent=" " * column) or [""]
+        return textwrap.indent("\n".join(lines), indent)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return _wrapped(" ".join(text.split()), width)
-
-
-def _wrapped(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    indents = {"initial_indent": first, "subsequent_indent": others}
-    unbroken = {"break_on_hyphens": False, "break_long_words": False}
-    return textwrap.wrap(text, width, **indents, **unbroken)  # type: ignore[arg-type] # str and bool
-
-
-def _column(line: str) -> int:
-    """Return where the last column of a line of a table begins; 0 for other lines."""
-    found = re.match(r"( *\S+ {2,})* *", line)
-    return 0 if found is None else found.end()
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, and takes no abbreviations."""
 
     def __init__(self, **keywords: Any) -> None:
-        defaults = {"allow_abbrev": False, "formatter_class": _HelpFormatter}
-        super().__init__(**{**defaults, **keywords})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _HelpFormatter, **keywords})
 
     @property
     def options(self) -> Collection[str]:
@@ -84,11 +76,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message and the command that shows the help, and exit."""
         self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
-
-
-def is_completing(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether the command was started to complete words."""
-    return "_ARGCOMPLETE" in environment
 
 
 # --- completion, by argcomplete ------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import textwrap
 import time
@@ -39,14 +40,13 @@ from .operation_parameters import (
     json_object,
     member_named,
     members_of,
-    option_of,
     parsed,
 )
 from .operations import store_of
 from .options import AD_HOC, OPTIONS, add_wait_options, client_of, peek, service_model, session_of
 from .outcome_report import OutcomeReport
 from .output import RETRY_TRANSIENT, acceptor_rows, columns, flag, one_a_line, refused
-from .parser import Parser, complete_with, is_completing
+from .parser import Parser, complete_with
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
 
 if TYPE_CHECKING:
@@ -95,26 +95,20 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
         complete_with(second, lambda _: known, lambda: _that_read(service))
-        if not is_completing():
-            _list_names(parser, service, known, arguments)
+        _list_names(parser, service, known, arguments)
         return
     if spelled(names[1], waiters) is None:
         if names[1] == "wait":
             what = " ".join([names[0], *others[2:3]])
-            raise UsageError(
-                f"leave out `wait`, a word of the AWS CLI: boto-wait {printable(what)}"
-            )
+            raise UsageError(f"leave `wait` out: boto-wait {printable(what)} ...")
         if arguments.until is not None:
-            operation = operation_named(service, names[1])
-            parser.usage = _usage(service, f"{names[1]} --until STATE", operation)
-            _add_operation(parser, operation)
+            _add_operation(parser, operation_named(service, names[1]))
             return
         if spelled(names[1], service.operation_names) is not None:
             raise UsageError(f"{names[1]} is an operation, not a waiter: give --until, the state")
     bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
     if arguments.help:
-        parser.usage = _usage(service, names[1], bound_waiter.operation)
         parser.description = _described(bound_waiter.definition)
     add_operation_parameters(parser, bound_waiter.operation)
 
@@ -125,25 +119,18 @@ def _list_names(
     """List what can follow the name of a service, in the help.
 
     Raises:
-        UsageError: there is the list, and the help was not asked for.
+        UsageError: it has the list; neither the help nor a completion was asked for.
     """
-    name = service.service_name
-    title, names, what = f"Waiters of {name}:", waiters, "WAITER"
+    name, what = service.service_name, "WAITER"
+    title, names = f"Waiters of {name}:", waiters
     if arguments.until is not None or not waiters:
-        title, names = f"Operations of {name} that only read:", _that_read(service)
         what = "OPERATION --until STATE"
+        title, names = f"Operations of {name} that only read:", _that_read(service)
     listed = one_a_line(title, names)
-    if not arguments.help:
-        line = f"boto-wait {name} {what}"
-        hint = f"Write `{line} --max-wait TIME`; its parameters: `{line} --help`."
+    if not arguments.help and "_ARGCOMPLETE" not in os.environ:
+        hint = f"Write `boto-wait {name} {what} --max-wait TIME`; --help lists its parameters."
         raise UsageError(f"{what.split()[0]} is missing. {listed}\n{hint}")
     parser.description = f"{parser.description}\n\n{listed}"
-
-
-def _usage(service: ServiceModel, what: str, operation: OperationModel) -> str:
-    required = operation.input_shape.required_members if operation.input_shape else ()
-    options = "".join(f"{option_of(name)} ... " for name in required)
-    return f"boto-wait {service.service_name} {what} {options}--max-wait TIME [options]"
 
 
 def _described(definition: WaiterDefinition) -> str:
@@ -151,8 +138,7 @@ def _described(definition: WaiterDefinition) -> str:
     first, _, _ = definition.documentation.strip().partition("\n\n")
     sentence = printable(" ".join(first.split())) or summary_of(definition)
     table = textwrap.indent(columns(acceptor_rows(definition)), "  ")
-    title = f"Acceptors on {definition.operation}, of which the first that matches decides:"
-    return f"{sentence}\n\n{title}\n{table}"
+    return f"{sentence}\n\nAcceptors on {definition.operation}: the first that matches decides.\n{table}"
 
 
 def _add_operation(parser: Parser, operation: OperationModel) -> None:
@@ -201,7 +187,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--query is about the outcome, which --background does not wait for")
     each = []
     for where, parameters in _parameters(waiter.operation, arguments):
-        check_parameters(waiter.operation, parameters, arguments.only_by_json, where)
+        check_parameters(
+            waiter.operation, parameters, arguments.only_by_json, f"{where}: " * bool(where)
+        )
         each.append(parameters)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
@@ -346,7 +334,7 @@ def _parameters(
             raise UsageError("stdin has no line: give one JSON object of parameters for each wait")
         for number, line in lines:
             where = f"line {number} of stdin"
-            yield where, {**common, **json_object(line, where)}
+            yield f"{where}: ", {**common, **json_object(line, where)}
     elif arguments.each:
         name, *values = arguments.each
         member = member_named(operation, name)
@@ -356,7 +344,7 @@ def _parameters(
         for number, value in enumerate(values, 1):
             given = [value] if isinstance(shape, ListShape) else value
             where = f"value {number} of --each {name}"
-            yield where, {**common, member: parsed(shape, given, where)}
+            yield f"{where}: ", {**common, member: parsed(shape, given, where)}
     else:
         yield "", common
 
