@@ -138,7 +138,7 @@ def _described(definition: WaiterDefinition) -> str:
     first, _, _ = definition.documentation.strip().partition("\n\n")
     sentence = printable(" ".join(first.split())) or summary_of(definition)
     table = textwrap.indent(columns(acceptor_rows(definition)), "  ")
-    return f"{sentence}\n\nAcceptors on {definition.operation}: the first that matches decides.\n{table}"
+    return f"{sentence}\n\nAcceptors on {definition.operation}; the first match decides:\n{table}"
 
 
 def _add_operation(parser: Parser, operation: OperationModel) -> None:
