@@ -26,10 +26,8 @@ from .service_lookup import find_service
 
 # --- what `--debug` prints -----------------------------------------------------------------------
 
-LOGGED = (
-    "boto_waiters_plus", "botocore.credentials", "botocore.tokens", "botocore.retries",
-    "botocore.retryhandler",
-)  # fmt: skip
+_OF_BOTOCORE = ("credentials", "tokens", "retries", "retryhandler")
+LOGGED = ("boto_waiters_plus", *(f"botocore.{name}" for name in _OF_BOTOCORE))
 """The loggers of `--debug`. Others of botocore's log parameters, headers and bodies."""
 
 
@@ -37,9 +35,9 @@ def _may_be_told(record: logging.LogRecord) -> bool:
     """Take out of a line what it may quote; return whether it may be printed then."""
     if record.name.startswith("botocore."):
         # The text of an error has the URL, and that has parameters.
+        args = record.args if isinstance(record.args, tuple) else ()
         record.args = tuple(
-            type(each).__name__ if isinstance(each, BaseException) else each
-            for each in record.args or ()
+            type(each).__name__ if isinstance(each, BaseException) else each for each in args
         )
         record.msg, record.args, record.exc_info = printable(record.getMessage()), (), None
     # Checksums are values of headers.

@@ -187,9 +187,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--query is about the outcome, which --background does not wait for")
     each = []
     for where, parameters in _parameters(waiter.operation, arguments):
-        check_parameters(
-            waiter.operation, parameters, arguments.only_by_json, f"{where}: " * bool(where)
-        )
+        check_parameters(waiter.operation, parameters, arguments.only_by_json, where)
         each.append(parameters)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
@@ -323,7 +321,7 @@ class _Waits:
 def _parameters(
     operation: OperationModel, arguments: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield where the parameters of each wait are from, and the parameters."""
+    """Yield how a message about the parameters of each wait begins, and the parameters."""
     common = given_parameters(arguments, operation)
     if arguments.stdin and arguments.each:
         raise UsageError("--each and --stdin cannot be given together")
