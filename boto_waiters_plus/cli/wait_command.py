@@ -109,6 +109,8 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
     if arguments.help:
+        what = f"{service.service_name} {names[1]} [--parameter value ...]"
+        parser.usage = f"boto-wait {what} --max-wait TIME [options]"
         parser.description = _described(bound_waiter.definition)
     add_operation_parameters(parser, bound_waiter.operation)
 

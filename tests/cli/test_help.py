@@ -32,7 +32,8 @@ def in_order(text, *parts):
 @pytest.mark.parametrize("columns", [80, 120])
 def test_help_begins_with_what_a_waiter_does(helped, columns):
     text = helped("s3 object-exists --help", columns)
-    heads = ("usage:", "\nWait until the object exists", "\n  1  success  the call succeeds")
+    usage, first = "usage: boto-wait s3 object-exists [", "\n  1  success  the call succeeds"
+    heads = (usage, "\nWait until the object exists", first)
     own = ("\nparameters of HeadObject:", "--bucket", "--key", "--if-match", "--cli-input-json")
     of_all = ("--max-wait TIME  ", "--each PARAMETER", "--endpoint-url", "\nExit codes:")
     assert in_order(text, *heads, *own, *of_all)
