@@ -163,12 +163,12 @@ def check_parameters(
         raise UsageError(f"{where}{operation.name} needs {', '.join(missing)}")
     errors = ParamValidator().validate(parameters, shape)
     if errors.has_errors():
-        # botocore's report quotes values.
+        # botocore's report quotes values, which may be sensitive.
         hidden = [name for name in parameters if shape.members[name].metadata.get("sensitive")]
         for line in errors.generate_report().splitlines():
             about = next((name for name in hidden if name in line), None)
-            text = printable(line) if about is None else f"{option_of(about)} is invalid"
-            raise UsageError(f"{where}{text}")
+            text = printable(re.sub(r", value: (.*(?=, valid )|.*)", "", line))
+            raise UsageError(where + (text if about is None else f"{option_of(about)} is invalid"))
 
 
 def member_named(operation: OperationModel, name: str) -> str:
