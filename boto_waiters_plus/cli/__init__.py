@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: after `--help` and `--version` (0), and for invalid arguments (2).
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _with_help(list(sys.argv[1:] if argv is None else argv))
     name = words[0] if words else ""
     if words and name not in (*COMMANDS, *_MAIN_OPTIONS):
         name = DEFAULT_COMMAND
@@ -71,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _prepare_output()
         with contextlib.nullcontext() if is_script else ended_by_sigterm():
             arguments = _parsed(name, words)
-            code: int = arguments.run(arguments)
+            with getattr(arguments, "log", contextlib.nullcontext)():
+                code: int = arguments.run(arguments)
             sys.stdout.flush()
     except KeyboardInterrupt as error:
         ending = "terminated" if exit_code(error) == TERMINATED else "interrupted"
@@ -87,6 +88,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _tell(error, prog)
     return code
+
+
+def _with_help(words: list[str]) -> list[str]:
+    """Return the words with `--help` in place of `help`, which the AWS CLI has, where it is one."""
+    if words[:1] == ["help"]:
+        return [*words[1:], "--help"]
+    # A script, a file or a word to search for may have this name, and so may a value.
+    has_names = words[:1] not in (["run"], ["check"], ["scan"], ["list"]) or len(words) == 2
+    if words[-1:] == ["help"] and has_names and not any(each.startswith("-") for each in words):
+        words[-1] = "--help"
+    return words
 
 
 def _prepare_output() -> None:

@@ -43,6 +43,7 @@ from .options import (
 )
 from .outcome_report import OutcomeReport, redacted, safe_response
 from .output import add_output_options, counted, flag, json_text, refused, span
+from .parser import Parser
 from .service_lookup import SERVICE_HELP, operation_named
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -85,7 +86,7 @@ def add_parser(subparsers: Any) -> None:
     add_client_options(parser)
 
 
-def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:

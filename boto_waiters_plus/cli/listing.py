@@ -22,6 +22,14 @@ from .output import columns, delays_text, json_text
 from .parser import complete_with
 from .service_lookup import UnknownNameError, confidence, definition_facts, find_service
 
+LEGEND = """GENERATED   waiters converted from botocore's own
+CURATED     waiters written for this package, from the models of the services
+DELAYS      least and largest delay between two attempts
+CONFIDENCE  what the waiter rests on: recorded answers of AWS, examples of its documentation, runs \
+on moto, every value of the state's enum, botocore's waiter, or the model only
+TAGS        words for --tag: how the waiter was made and checked"""
+"""What the columns mean."""
+
 
 def add_parser(subparsers: Any) -> None:
     """Describe the arguments."""
@@ -31,6 +39,7 @@ def add_parser(subparsers: Any) -> None:
         "the name of a service, list the waiters of its clients, including those of the installed "
         "botocore, of installed packages and of your own files on botocore's search path. With "
         "other words, list the waiters that all of them describe: a service, a resource, a state.",
+        epilog=LEGEND,
     )
     words = parser.add_argument(
         "words", nargs="*", metavar="WORD", help="s3, or words such as: transit gateway deleted"

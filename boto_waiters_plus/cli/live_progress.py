@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import sys
 import time
@@ -148,7 +149,9 @@ def progress_on_stderr(
 ) -> PlainProgress:
     """Return the progress of waits on stderr, in the form that suits it."""
     stream: Any = None if quiet else sys.stderr
-    if stream and stream.isatty():
+    # The table would be drawn over the lines of `--debug`.
+    is_logged = logging.getLogger("boto_waiters_plus").isEnabledFor(logging.DEBUG)
+    if stream and stream.isatty() and not is_logged:
         with contextlib.suppress(ImportError):
             live = LiveProgress(waits, max_wait, stream)
             if not live.console.is_dumb_terminal:

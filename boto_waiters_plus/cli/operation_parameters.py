@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import html
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -23,7 +25,7 @@ from botocore.validate import ParamValidator
 from ..definitions.files import MAX_FILE_SIZE
 from ..engine.redaction import printable
 from .exit_codes import UsageError
-from .parser import complete_with
+from .parser import Parser, complete_with
 from .service_lookup import UnknownNameError
 
 _MARK = "\ufeff"
@@ -31,6 +33,12 @@ _MARK = "\ufeff"
 
 PREFIX = "parameter "
 """Marks parameters among parsed arguments, so that they do not clash with other options."""
+
+LONGEST = 240
+"""Characters of two sentences about a parameter."""
+
+_BLOCK = re.compile(r"</?(?:p|ul|ol|li|dl|dt|dd|br|note|important|table|h\d)\b[^>]*>")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +(?=[A-Z])")
 
 _NUMBERS: dict[str, Callable[[str], Any]] = {
     "integer": int,
@@ -51,8 +59,8 @@ def members_of(operation: OperationModel) -> Mapping[str, Shape]:
     return {} if shape is None else shape.members
 
 
-def add_operation_parameters(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
-    """Add an option for each parameter of the operation.
+def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
+    """Add an option for each parameter of the operation; the help begins with them.
 
     One that has the name of another option can be given by `--cli-input-json` only: the help says
     so, and `only_by_json` of the parsed arguments has their names.
@@ -60,7 +68,10 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
     only_by_json: list[str] = []
     required = () if operation.input_shape is None else operation.input_shape.required_members
     group = parser.add_argument_group(f"parameters of {operation.name}")
-    for name, shape in members_of(operation).items():
+    parser.put_first(group)
+    # The sort is stable: the model's order remains.
+    for name, shape in sorted(members_of(operation).items(), key=lambda m: m[0] not in required):
+        text = "required. " * (name in required) + first_sentences(shape.documentation)
         keywords: dict[str, Any] = {"metavar": _metavar(shape)}
         if shape.type_name == "boolean":
             keywords = {"action": argparse.BooleanOptionalAction}
@@ -71,7 +82,7 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
                 option_of(name),
                 dest=PREFIX + name,
                 default=argparse.SUPPRESS,
-                help="required" if name in required else None,
+                help=text.replace("%", "%%"),
                 **keywords,
             )
         except argparse.ArgumentError:
@@ -88,6 +99,17 @@ def add_operation_parameters(parser: argparse.ArgumentParser, operation: Operati
         options = ", ".join(map(option_of, only_by_json))
         names = ", ".join(only_by_json)
         group.description = f"{names}: by --cli-input-json, as boto-wait itself has {options}"
+
+
+def first_sentences(documentation: str) -> str:
+    """Return the first sentence of a model's documentation, or two short ones, as plain text."""
+    blocks = _BLOCK.split(documentation, maxsplit=6)
+    texts = (" ".join(re.sub(r"<[^>]*>", "", each).split()) for each in blocks)
+    text, *others = _SENTENCE_END.split(html.unescape(next(filter(None, texts), "")), maxsplit=2)
+    # Links and lists are left out, and so is what leads to them.
+    if others and len(text + others[0]) < LONGEST and not re.match("For more|.*:$", others[0]):
+        text += f" {others[0]}"
+    return printable(text.removesuffix(":"))
 
 
 def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -> dict[str, Any]:
@@ -107,7 +129,10 @@ def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -
 
 
 def check_parameters(
-    operation: OperationModel, parameters: Mapping[str, Any], only_by_json: Sequence[str] = ()
+    operation: OperationModel,
+    parameters: Mapping[str, Any],
+    only_by_json: Sequence[str] = (),
+    where: str = "",
 ) -> None:
     """Check parameters against the model, as botocore does before it sends them.
 
@@ -115,10 +140,17 @@ def check_parameters(
         operation: the operation.
         parameters: the parameters.
         only_by_json: those whose names are options of the command already.
+        where: how the message begins: which line of stdin they are from, or value of `--each`.
 
     Raises:
-        UsageError: a required parameter is missing, or a value is of the wrong type.
+        UsageError: there is no such parameter, a required one is missing, or a value is of the
+            wrong type.
     """
+    known = members_of(operation)
+    for name in parameters:
+        if name not in known:
+            problem = UnknownNameError(f"{operation.name} parameter", name, known)
+            raise UsageError(f"{where}{problem}")
     shape = operation.input_shape
     if shape is None:
         return
@@ -128,17 +160,15 @@ def check_parameters(
         if name not in parameters
     ]
     if missing:
-        raise UsageError(f"{operation.name} needs {', '.join(missing)}")
-    for name in parameters:
-        if name not in shape.members:
-            raise UnknownNameError(f"{operation.name} parameter", name, shape.members)
+        raise UsageError(f"{where}{operation.name} needs {', '.join(missing)}")
     errors = ParamValidator().validate(parameters, shape)
     if errors.has_errors():
-        # botocore's report quotes values.
+        # botocore's report quotes values, which may be sensitive.
         hidden = [name for name in parameters if shape.members[name].metadata.get("sensitive")]
         for line in errors.generate_report().splitlines():
             about = next((name for name in hidden if name in line), None)
-            raise UsageError(printable(line) if about is None else f"{option_of(about)} is invalid")
+            text = printable(re.sub(r", value: (.*(?=, valid )|.*)", "", line))
+            raise UsageError(where + (text if about is None else f"{option_of(about)} is invalid"))
 
 
 def member_named(operation: OperationModel, name: str) -> str:
@@ -288,7 +318,9 @@ def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: not JSON: {error}") from None
+        # The line is that of the text, which may be a line of stdin itself.
+        problem = str(error).replace(": line 1 column", " in column")
+        raise UsageError(f"{where}: not JSON: {problem}") from None
 
 
 def _completions(shape: Shape, _: object) -> Sequence[str]:

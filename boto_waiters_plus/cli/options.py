@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import re
 import sys
 import warnings
@@ -18,11 +19,50 @@ from botocore.utils import JSONFileCache
 
 from ..common.arguments import nearest
 from ..common.wrong_arguments import Keyword
+from ..engine.redaction import printable
 from ..options import ENDING_OPTIONS, OTHER_NAMES
 from .exit_codes import NotConfiguredError, UsageError
 from .output import RETRY_TRANSIENT, add_output_options, flag, refused
 from .parser import Parser, complete_with
 from .service_lookup import find_service
+
+# --- what `--debug` prints -----------------------------------------------------------------------
+
+_OF_BOTOCORE = ("credentials", "tokens", "retries", "retryhandler")
+LOGGED = ("boto_waiters_plus", *(f"botocore.{name}" for name in _OF_BOTOCORE))
+"""The loggers of `--debug`. Others of botocore's log parameters, headers and bodies."""
+
+
+def _may_be_told(record: logging.LogRecord) -> bool:
+    """Take out of a line what it may quote; return whether it may be printed then."""
+    if record.name.startswith("botocore."):
+        # The text of an error has the URL, and that has parameters.
+        args = record.args if isinstance(record.args, tuple) else ()
+        record.args = tuple(
+            type(each).__name__ if isinstance(each, BaseException) else each for each in args
+        )
+        record.msg, record.args, record.exc_info = printable(record.getMessage()), (), None
+    # Checksums are values of headers.
+    return re.search("header|checksum|crc32", str(record.msg)) is None
+
+
+@contextlib.contextmanager
+def debug_log() -> Iterator[None]:
+    """Write to stderr what is logged inside: by this package, and of credentials and retries."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
+    handler.addFilter(_may_be_told)
+    levels = {logger: logger.level for logger in map(logging.getLogger, LOGGED)}
+    for logger in levels:
+        logger.setLevel(logging.DEBUG)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
 
 # --- the options that say which client to use, as aws-cli has them, and durations ----------------
 
@@ -64,6 +104,14 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
         help="do not verify certificates",
     )
     group.add_argument("--ca-bundle", metavar="FILE", help="certificates to verify with")
+    group.add_argument(
+        "--debug",
+        dest="log",
+        action="store_const",
+        const=debug_log,
+        default=contextlib.nullcontext,
+        help="log to stderr: each attempt, where credentials are from, what botocore retries",
+    )
 
 
 def session_of(arguments: argparse.Namespace) -> Session:

@@ -70,6 +70,11 @@ def columns(rows: Sequence[Sequence[str | float]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def one_a_line(title: str, names: Iterable[str]) -> str:
+    """Return names below a title, one a line."""
+    return "\n  ".join([title, *names])
+
+
 def acceptor_rows(definition: WaiterDefinition) -> list[tuple[str, str, str]]:
     """Return number, state and condition of each acceptor, then of what is implied."""
     rows = [

@@ -29,6 +29,9 @@ _Waiter = TypeVar("_Waiter")
 SERVICE_HELP = "name as in boto3.client (logs), or hyphenised service id (cloudwatch-logs)"
 """The help text of the argument SERVICE."""
 
+_OF_AWS_CLI = {"s3api": "s3", "configservice": "config"}
+"""Services under the AWS CLI's names. Its `deploy` is a word to search for, too: a hint answers."""
+
 
 class UnknownNameError(UsageError):
     """No such service, waiter or tag; the message suggests the nearest name.
@@ -97,7 +100,7 @@ def find_service(name: str, what: str = "service") -> str:
     Raises:
         UnknownNameError: neither botocore nor the shipped definitions have such a service.
     """
-    wanted = name.lower()
+    wanted = _OF_AWS_CLI.get(name.lower(), name.lower())
     by_id = {service_id: client_name(service_id) for service_id in shipped_services()}
     # Listing the services of botocore takes 10 ms, so they come last.
     found = by_id.get(wanted) or spelled(wanted, by_id.values()) or spelled(wanted, service_names())

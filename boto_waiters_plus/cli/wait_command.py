@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -16,7 +18,9 @@ from botocore.model import ListShape, OperationModel, ServiceModel
 
 from ..calls.credentials import asks_for_a_code
 from ..definitions.files import load_definitions
+from ..definitions.words import summary_of
 from ..engine.model import WaitDescription, WaiterDefinition
+from ..engine.redaction import printable
 from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
@@ -49,8 +53,8 @@ from .options import (
     session_of,
 )
 from .outcome_report import OutcomeReport
-from .output import RETRY_TRANSIENT, flag, refused
-from .parser import complete_with
+from .output import RETRY_TRANSIENT, acceptor_rows, columns, flag, one_a_line, refused
+from .parser import Parser, complete_with
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
 
 if TYPE_CHECKING:
@@ -73,11 +77,12 @@ def add_parser(subparsers: Any) -> None:
     add_wait_options(parser)
 
 
-def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:
-        UsageError: they name a service, a waiter or an operation that does not exist.
+        UsageError: they name a service, a waiter or an operation that does not exist, or only a
+            service.
     """
     arguments, others = peek(words)
     if others and others[0].startswith("-"):
@@ -97,10 +102,13 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     waiters = ServiceWaiters(service, session.get_component("data_loader"), definitions)
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
-        parser.epilog = f"Waiters of {service.service_name}: {', '.join(known)}."
         complete_with(second, lambda _: known, lambda: _that_read(service))
+        _list_names(parser, service, known, arguments)
         return
     if spelled(names[1], waiters) is None:
+        if names[1] == "wait":
+            what = " ".join([names[0], *others[2:3]])
+            raise UsageError(f"leave `wait` out: boto-wait {printable(what)} ...")
         if arguments.until is not None:
             _add_operation(parser, operation_named(service, names[1]))
             return
@@ -108,18 +116,51 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
             raise UsageError(f"{names[1]} is an operation, not a waiter: give --until, the state")
     bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
+    if arguments.help:
+        what = f"{service.service_name} {names[1]} [--parameter value ...]"
+        parser.usage = f"boto-wait {what} --max-wait TIME [options]"
+        parser.description = _described(bound_waiter.definition)
     add_operation_parameters(parser, bound_waiter.operation)
 
 
-def _add_operation(parser: argparse.ArgumentParser, operation: OperationModel) -> None:
+def _list_names(
+    parser: Parser, service: ServiceModel, waiters: Sequence[str], arguments: argparse.Namespace
+) -> None:
+    """List what can follow the name of a service, in the help.
+
+    Raises:
+        UsageError: it has the list; neither the help nor a completion was asked for.
+    """
+    name, what = service.service_name, "WAITER"
+    title, names = f"Waiters of {name}:", waiters
+    if arguments.until is not None or not waiters:
+        what = "OPERATION --until STATE"
+        title, names = f"Operations of {name} that only read:", _that_read(service)
+    listed = one_a_line(title, names)
+    if not arguments.help and "_ARGCOMPLETE" not in os.environ:
+        hint = f"Write `boto-wait {name} {what} --max-wait TIME`; --help lists its parameters."
+        raise UsageError(f"{what.split()[0]} is missing. {listed}\n{hint}")
+    parser.description = f"{parser.description}\n\n{listed}"
+
+
+def _described(definition: WaiterDefinition) -> str:
+    """Return what a waiter waits for, and its acceptors."""
+    first, _, _ = definition.documentation.strip().partition("\n\n")
+    sentence = printable(" ".join(first.split())) or summary_of(definition)
+    table = textwrap.indent(columns(acceptor_rows(definition)), "  ")
+    return f"{sentence}\n\nAcceptors on {definition.operation}; the first match decides:\n{table}"
+
+
+def _add_operation(parser: Parser, operation: OperationModel) -> None:
     """Add the parameters of an operation, for whose states the waiter is made when it runs."""
     states = state_members(operation)
     known = [value for _, shape in states for value in shape.metadata.get("enum", ())]
     paths = [path for path, _ in states]
     parser.set_defaults(bound_waiter=partial(_waiter_until, operation), is_made=True)
     parser.set_defaults(known_states=[*known, GONE], known_paths=paths)
+    parser.description = f"Poll {operation.name} until it shows a state of --until."
     if known:
-        parser.epilog = f"States of {', '.join(paths)}: {', '.join(known)}."
+        parser.description += f"\n\nStates of {', '.join(paths)}: {', '.join(known)}."
     add_operation_parameters(parser, operation)
 
 
@@ -154,9 +195,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--max-wait is missing: the time to wait at most, such as 90, 45m, 1h30m")
     if arguments.background and arguments.query is not None:
         raise UsageError("--query is about the outcome, which --background does not wait for")
-    each = list(_parameters(waiter.operation, arguments))
-    for parameters in each:
-        check_parameters(waiter.operation, parameters, arguments.only_by_json)
+    each = []
+    for where, parameters in _parameters(waiter.operation, arguments):
+        check_parameters(waiter.operation, parameters, arguments.only_by_json, where)
+        each.append(parameters)
     text = waiter.polling.resource_label.text
     labels = told_apart([(text(one), text(one, whole_arns=True)) for one in each])
     described = [(WaitDescription.of(waiter.definition), label) for label in labels]
@@ -288,8 +330,8 @@ class _Waits:
 
 def _parameters(
     operation: OperationModel, arguments: argparse.Namespace
-) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of each wait."""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield how a message about the parameters of each wait begins, and the parameters."""
     common = given_parameters(arguments, operation)
     if arguments.stdin and arguments.each:
         raise UsageError("--each and --stdin cannot be given together")
@@ -299,18 +341,20 @@ def _parameters(
         if not lines:
             raise UsageError("stdin has no line: give one JSON object of parameters for each wait")
         for number, line in lines:
-            yield {**common, **json_object(line, f"line {number} of stdin")}
+            where = f"line {number} of stdin"
+            yield f"{where}: ", {**common, **json_object(line, where)}
     elif arguments.each:
         name, *values = arguments.each
         member = member_named(operation, name)
         if not values:
             raise UsageError(f"--each {name} needs at least one value")
         shape = members_of(operation)[member]
-        for value in values:
+        for number, value in enumerate(values, 1):
             given = [value] if isinstance(shape, ListShape) else value
-            yield {**common, member: parsed(shape, given, f"--each {name}")}
+            where = f"value {number} of --each {name}"
+            yield f"{where}: ", {**common, member: parsed(shape, given, where)}
     else:
-        yield common
+        yield "", common
 
 
 def _read_stdin() -> str:

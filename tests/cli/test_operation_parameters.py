@@ -74,3 +74,18 @@ def test_files_that_are_no_text_are_refused(polled, tmp_path, name, size):
         file.truncate(size)
     code, err, _ = polled("s3 HeadBucket", "--bucket", f"file://{tmp_path / name}")
     assert (code, name in err) == (2, True)
+
+
+@pytest.mark.parametrize("value", [["hunter2"], "a, valid types: x\nhunter2", {"a\nb": "hunter2"}])
+@pytest.mark.parametrize("given", [{"UserAttributes": [{"Name": "a"}]}, {"Username": "u"}])
+def test_no_value_is_quoted_where_a_type_is_wrong(command, value, given):
+    given = {"UserPoolId": "u_1", "Username": "u", **given}
+    if "UserAttributes" in given:
+        given["UserAttributes"][0]["Value"] = value if not isinstance(value, str) else [value]
+    else:
+        given["ValidationData"] = value
+    words = "begin cognito-idp admin-create-user --no-wait --max-wait 9 --cli-input-json"
+    code, out, err = command(words, json.dumps(given))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "Invalid type for parameter " in err
+    assert "hunter2" not in err

@@ -16,7 +16,7 @@ VERSIONING = "s3 get-bucket-versioning --bucket b --max-wait 9"
     ("s3 bucket-exists --parameter b --max-wait 9", "--parameter\n"),
     ("s3 bucket-exists --\x1b[31m b --max-wait 9", "--\\x1b[31m"),
     ("s3 bucket-exists b --max-wait 9", "'b'"), ("--bucket b s3 bucket-exists", "before --bucket"),
-    ("s3", "WAITER"), ("s3 bucket-exists --bucket b", "--max-wait"),
+    ("s3 bucket-exists --bucket b", "--max-wait"),
     ("s3 bucket-exists --max-wait 9", "HeadBucket needs --bucket"),
     ("s3 bucket-exists --max-wait soon", "--max-wait: 'soon'"),
     ("s3 bucket-exists --bucket b --max-wait 9 --min-delay 3 --max-delay 2", "--min-delay (3.0)"),
@@ -95,6 +95,46 @@ def test_malformed_stdin_is_refused(text, command, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     code, _, err = command("s3 bucket-exists --stdin --max-wait 9")
     assert (code, "stdin" in err) == (2, True)
+
+
+MISSPELT = "no HeadBucket parameter {!r}; did you mean 'Bucket'?"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"Buket": "b"}', MISSPELT.format("Buket")),
+        ('{"bucket": "b"}', MISSPELT.format("bucket")),
+        ('{"Bucket": "b", "Buckett\\n": "b"}', MISSPELT.format("Buckett\n")),
+        ("{}", "HeadBucket needs --bucket"),
+        ('{"Bucket": ["b"]}', "Invalid type for parameter Bucket"),
+        ('{"Bucket": "b"', "not JSON: "),
+        ('["b"]', "must be a JSON object"),
+    ],
+)
+def test_a_wrong_line_of_stdin_is_named(command, monkeypatch, called, line, message):
+    asked = []
+    called(lambda *call: asked.append(call) or {})
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f'{{"Bucket": "b"}}\n\n{line}\n'))
+    code, out, err = command("s3 bucket-exists --stdin --max-wait 9")
+    assert (code, out, err.count("\n"), asked) == (2, "", 1, [])
+    assert err.startswith("boto-wait: line 3 of stdin")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("max-results 5 x", "value 2 of --each max-results must be a number, not 'x'"),
+        ('filters Name=a \'{"Nme": "a"}\'', "value 2 of --each filters: Unknown parameter in F"),
+        ("filters Name=a x", "value 2 of --each filters must be Key=value"),
+        ("filtres Name=a", "no DescribeInstances parameter 'filtres'; did you mean 'filters'?"),
+    ],
+)
+def test_a_wrong_value_of_each_is_named(command, words, message):
+    code, out, err = command(f"ec2 instance-running --max-wait 9 --each {words}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"boto-wait: {message}")
 
 
 @pytest.mark.parametrize(

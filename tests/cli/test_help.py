@@ -1,0 +1,177 @@
+"""What `--help` says, in which order, and where a name is missing or the AWS CLI has another."""
+
+import json
+import re
+
+import pytest
+from botocore.model import ServiceModel
+
+from boto_waiters_plus.cli.operation_parameters import add_operation_parameters, first_sentences
+from boto_waiters_plus.cli.parser import Parser
+from boto_waiters_plus.service.catalog import definitions_of
+
+
+@pytest.fixture
+def helped(command, monkeypatch):
+    """`helped(words, columns)`: the help, which is no error."""
+
+    def run(words, columns=80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        code, out, err = command(words)
+        assert (code, err) == (0, "")
+        return out
+
+    return run
+
+
+def in_order(text, *parts):
+    places = [text.index(part) for part in parts]
+    return places == sorted(places)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_begins_with_what_a_waiter_does(helped, columns):
+    text = helped("s3 object-exists --help", columns)
+    usage, first = "usage: boto-wait s3 object-exists [", "\n  1  success  the call succeeds"
+    heads = (usage, "\nWait until the object exists", first)
+    own = ("\nparameters of HeadObject:", "--bucket", "--key", "--if-match", "--cli-input-json")
+    of_all = ("--max-wait TIME  ", "--each PARAMETER", "--endpoint-url", "\nExit codes:")
+    assert in_order(text, *heads, *own, *of_all)
+    assert "--key STRING          required. " in text
+    documented = re.search(r"--if-match STRING(.*?)--", text, re.DOTALL)[1]
+    assert "ETag" in documented
+    assert max(map(len, text.partition("\n\n")[2].splitlines())) <= columns
+
+
+def test_help_of_an_operation_has_the_order_of_a_waiters(helped):
+    text = helped("s3 get-bucket-versioning --until Enabled --help")
+    own = ("States of Status: Enabled", "\nparameters of GetBucketVersioning:", "required. The ")
+    assert in_order(text, "usage:", "\nPoll GetBucketVersioning", *own, "--max-wait TIME  ")
+
+
+def test_help_of_begin_puts_parameters_before_options(helped):
+    text = helped("begin s3 create-bucket --help")
+    own = ("\nparameters of CreateBucket:", "--bucket STRING", "--acl STRING")
+    assert in_order(text, *own, "--max-wait TIME  ", "--region")
+    assert "required. The name of the bucket" in " ".join(text.split())
+
+
+def test_a_definition_of_ones_own_is_described(helped, waitable, tmp_path):
+    success = {"state": "success", "matcher": {"success": True}}
+    text = "Waits until  it is\n50% there\x1b[31m.\n\nNot this."
+    document = waitable("Mine", "HeadBucket", success, documentation=text)
+    (tmp_path / "mine.json").write_text(json.dumps(document))
+    out = helped(f"s3 mine --help --definitions {tmp_path}/mine.json")
+    assert "\nWaits until it is 50% there\\x1b[31m.\n\nAcceptors" in out
+
+
+DOCUMENTED = {
+    "<p>The ID. It is <b>long</b>. A third.</p><p>More.</p>": "The ID. It is long.",
+    "<p>The ID. For more information, see <a href='x'>this</a>.</p>": "The ID.",
+    "<p>The ID, e.g. AB. Second.</p>": "The ID, e.g. AB. Second.",
+    "<p/> <p>A &lt;key&gt;\n  is  100% here</p>": "A <key> is 100% here",
+    "<p>The kind. One of:</p><ul><li>a</li></ul>": "The kind.",
+    "<p>One of:</p><ul><li>a</li></ul>": "One of",
+    "\x1b[31mred": "\\x1b[31mred",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("documentation", "text"), DOCUMENTED.items())
+def test_a_parameter_is_described_in_plain_text(documentation, text):
+    assert first_sentences(documentation) == text
+    members = {"Name": {"shape": "S", "documentation": documentation}}
+    shapes = {"I": {"type": "structure", "members": members}, "S": {"type": "string"}}
+    model = {"metadata": {}, "operations": {"Get": {"input": {"shape": "I"}}}, "shapes": shapes}
+    parser = Parser()
+    add_operation_parameters(parser, ServiceModel(model).operation_model("Get"))
+    assert f"--name STRING {text}".strip() in " ".join(parser.format_help().split())
+
+
+@pytest.mark.parametrize("columns", [30, 80])
+@pytest.mark.parametrize("words", ["s3 --help", "--region eu-west-1 s3 -h", "s3 help", "help s3"])
+def test_each_waiter_has_a_line_of_its_own(helped, columns, words):
+    lines = [line.strip() for line in helped(words, columns).splitlines()]
+    names = [re.sub(r"(?<!^)(?=[A-Z])", "-", each.name).lower() for each in definitions_of("s3")]
+    start = lines.index(names[0])
+    assert lines[start : start + len(names)] == names
+
+
+def test_no_option_is_broken_at_a_hyphen(helped):
+    for columns in range(60, 90, 3):
+        for line in helped("ec2 instance-running --help", columns).splitlines():
+            assert not re.search(r"[a-z]-$", line)
+
+
+@pytest.mark.parametrize(
+    ("words", "listed", "following"),
+    [
+        ("s3", "bucket-exists", "boto-wait s3 WAITER --max-wait TIME"),
+        ("wait s3", "bucket-exists", "boto-wait s3 WAITER --max-wait TIME"),
+        ("s3 --max-wait 5m", "bucket-exists", "WAITER"),
+        ("s3api --bucket b", "bucket-exists", "boto-wait s3 WAITER"),
+        ("s3 --until gone", "get-bucket-versioning", "OPERATION --until STATE"),
+        ("sts", "get-session-token", "boto-wait sts OPERATION --until STATE"),
+    ],
+)
+def test_a_service_alone_lists_what_can_follow(command, words, listed, following):
+    code, out, err = command(words)
+    first, *names, last = err.splitlines()
+    assert (code, out) == (2, "")
+    assert re.match(r"boto-wait: (WAITER|OPERATION) is missing\. ", first)
+    assert f"  {listed}" in names
+    assert following in last
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ("help", "--help"),
+        ("s3 help", "s3 --help"),
+        ("s3 bucket-exists help", "s3 bucket-exists --help"),
+        ("wait s3 bucket-exists help", "s3 bucket-exists --help"),
+        ("help s3 bucket-exists", "s3 bucket-exists --help"),
+        ("begin help", "begin --help"),
+        ("begin s3 create-bucket help", "begin s3 create-bucket --help"),
+        ("list help", "list --help"),
+        ("run help", "run --help"),
+        ("operations list help", "operations list --help"),
+        ("s3api bucket-exists help", "s3 bucket-exists --help"),
+        ("configservice help", "config --help"),
+        ("show s3api bucket-exists", "show s3 bucket-exists"),
+    ],
+)
+def test_words_of_the_aws_cli_are_understood(helped, words, same):
+    assert helped(words) == helped(same)
+
+
+def test_help_may_be_a_value_or_a_word(command, tmp_path, called):
+    called(lambda *_: {})
+    assert command("s3 bucket-exists --max-wait 9 --bucket help")[0] == 0
+    assert command("list no help")[1:] == ("", "no waiter is described by: no help\n")
+    (tmp_path / "script.py").write_text("import sys\nprint(sys.argv[1:])")
+    assert command("run", tmp_path / "script.py", "help")[1] == "['help']\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("s3 wait bucket-exists --bucket b", "boto-wait s3 bucket-exists ..."),
+        ("s3api wait bucket-exists --bucket b", "boto-wait s3api bucket-exists ..."),
+        ("s3 wait", "boto-wait s3 ..."),
+        ("s3 wait help", "boto-wait s3 ..."),
+        ("s3 wait \x1b[31m", "boto-wait s3 \\x1b[31m ..."),
+        ("deploy wait deployment-successful", "did you mean 'codedeploy'?"),
+    ],
+)
+def test_wait_of_the_aws_cli_is_left_out(command, words, hint):
+    code, out, err = command(words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(f"{hint}\n")
+
+
+def test_columns_of_list_are_explained(helped):
+    legend = helped("list --help", 80).partition("--output")[2]
+    heads = helped("list s3").splitlines()[0].split()[2:]
+    for title in (*heads, "GENERATED", "CURATED"):
+        assert re.search(rf"^{title} +\w", legend, re.MULTILINE)
