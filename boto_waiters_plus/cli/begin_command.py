@@ -35,9 +35,10 @@ from .operation_parameters import add_operation_parameters, check_parameters, gi
 from .operations import store_of
 from .options import (
     add_client_options,
+    add_options_of_one,
     client_of,
-    duration,
     one_line_warnings,
+    options_of_one,
     service_model,
     session_of,
 )
@@ -71,7 +72,7 @@ def add_parser(subparsers: Any) -> None:
         "what it has done.",
         epilog=OF_A_WAIT,
     )
-    parser.add_argument("--max-wait", type=duration, metavar="TIME", help="required: 90, 45m, 1h")
+    add_options_of_one(parser)
     waits = parser.add_mutually_exclusive_group()
     waits.add_argument("--then", metavar="WAITER", help="wait for another state: instance-running")
     waits.add_argument("--no-wait", action="store_true", help="make the call only")
@@ -117,6 +118,10 @@ def run(arguments: argparse.Namespace) -> int:
         progress.attempted(0, event)
 
     arguments.on_attempt = attempted
+    is_kept = arguments.resume or arguments.store or arguments.no_wait
+    if is_kept and (given := options_of_one(arguments)):
+        option = flag(min(given))
+        raise UsageError(f"{option} does not go with --store, --resume and --no-wait")
     with one_line_warnings(arguments):
         with refused(ValueError):
             change = _resumed(arguments) if arguments.resume else _new(arguments)
@@ -237,7 +242,7 @@ def _new(arguments: argparse.Namespace) -> _Change:
         options = CallOptions(arguments.max_wait, **calls)
         change = _Change(PreparedCall(method, options, parameters), stops)
     else:
-        keywords = {**parameters, "on_attempt": arguments.on_attempt}
+        keywords = {**parameters, **options_of_one(arguments), "on_attempt": arguments.on_attempt}
         # An interrupt may come before there is an operation that would stop it.
         beginning = Beginning(method, arguments.max_wait, then_wait, None, {}, calls, keywords)
         change = _Change(beginning.prepared, stops, beginning)

@@ -232,8 +232,8 @@ def _error_time(text: str) -> tuple[str, float]:
     return code, duration(time)
 
 
-def add_wait_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that do not depend on the service, to any parser."""
+def add_options_of_one(parser: argparse.ArgumentParser) -> None:
+    """Add the options of one wait."""
     group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
     group.add_argument("--max-wait", type=duration, metavar="TIME", help="required")
     for name, text in DURATIONS.items():
@@ -260,6 +260,19 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="after a failure, make up to two reads that tell the cause (the default)",
     )
+
+
+def options_of_one(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of one wait that were given."""
+    options = {name: getattr(arguments, name) for name in OPTIONS}
+    options["retry_errors_for"] = dict(arguments.retry_errors_for or ()) or None
+    options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def add_wait_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that do not depend on the service, to any parser."""
+    add_options_of_one(parser)
     group = parser.add_argument_group("several resources")
     group.add_argument(
         "--each",

@@ -44,16 +44,16 @@ from .operation_parameters import (
 from .operations import store_of
 from .options import (
     AD_HOC,
-    OPTIONS,
     add_wait_options,
     client_of,
     one_line_warnings,
+    options_of_one,
     peek,
     service_model,
     session_of,
 )
 from .outcome_report import OutcomeReport
-from .output import RETRY_TRANSIENT, acceptor_rows, columns, flag, one_a_line, refused
+from .output import acceptor_rows, columns, flag, one_a_line, refused
 from .parser import Parser, complete_with
 from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
 
@@ -241,10 +241,7 @@ class _Waits:
         self._waiter = definition if arguments.is_made else definition.name
         self._client = client
         self._progress = progress
-        # None is an option that is not given, here as in `WaitOptions`.
-        self._options = {name: getattr(arguments, name) for name in OPTIONS}
-        self._options["retry_errors_for"] = dict(arguments.retry_errors_for or ()) or None
-        self._options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
+        self._options = options_of_one(arguments)
         self._max_wait: float = arguments.max_wait
         if not arguments.is_made and arguments.definitions:
             enable(client, definitions=arguments.definitions)

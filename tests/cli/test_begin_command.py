@@ -282,6 +282,16 @@ def test_an_error_says_what_is_polled_and_how_to_stop_it(command):
     assert responses == {"call": RUNS["StartJobRun"][0], "response": RUNS["GetJobRun"][-1]}
 
 
+@pytest.mark.usefixtures("runs", "virtual_time")
+def test_options_of_a_wait_are_taken_where_it_waits(command):
+    words = f"{JOB} --max-wait 5m --max-attempts 2"
+    code, out, _ = command(f"{words} --output json")
+    facts = json.loads(out)
+    assert (code, facts["outcome"], facts["attempts"]) == (124, "attempts used up", 2)
+    code, _, err = command(f"{words} --no-wait")
+    assert (code, "--max-attempts does not go with" in err) == (2, True)
+
+
 def test_quiet_tells_nothing_of_a_success(command):
     assert command(f"{RUN} --max-wait 9 --quiet") == (0, "", "")
 
