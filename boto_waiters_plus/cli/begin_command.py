@@ -42,7 +42,7 @@ from .options import (
     service_model,
     session_of,
 )
-from .outcome_report import OutcomeReport, redacted, safe_response
+from .outcome_report import OutcomeReport, error_json, redacted, safe_response
 from .output import add_output_options, counted, flag, json_text, refused, span
 from .parser import Parser
 from .service_lookup import SERVICE_HELP, operation_named
@@ -289,7 +289,7 @@ def _resume_command(arguments: argparse.Namespace) -> str:
 
 
 class _Report(OutcomeReport):
-    """Prints how a change ends; the JSON has the call beside what that of a wait has.
+    """Prints how a change ends; the JSON has the call, and what that of a wait has.
 
     Args:
         change: the call and the wait.
@@ -297,6 +297,7 @@ class _Report(OutcomeReport):
     """
 
     _command = "boto-wait begin"
+    _answer = "last_response"
 
     def __init__(self, change: _Change, arguments: argparse.Namespace) -> None:
         self._change = change
@@ -323,18 +324,20 @@ class _Report(OutcomeReport):
         change, operation = self._change, self._called
         prepared, made, error = change.prepared, change.made, change.error
         member = prepared.target.member
-        call: dict[str, Any] = {
+        facts = super()._facts(ending, wait, parameters)
+        facts |= {
+            "operation": operation.name,
             "parameters": redacted(operation.input_shape, prepared.parameters, is_answer=False),
-            "attempts": getattr(made or error, "attempts", None),
+            "token": None if member is None or member.is_sensitive else prepared.token,
+            "call_attempts": getattr(made or error, "attempts", None),
+            "polled": facts["parameters"],
         }
         if made is not None and self._with_response:
-            call["response"] = safe_response(operation, made.response)
-        token = None if member is None or member.is_sensitive else prepared.token
-        facts = super()._facts(ending, wait, parameters)
-        facts |= {"operation": operation.name, "token": token, "call": call}
+            facts["response"] = safe_response(operation, made.response)
         if error is None:
             return facts
         is_cut = isinstance(error, KeyboardInterrupt)
+        facts["error"] = error_json(error)
         # A call that was cut off may have been executed.
         is_unknown = getattr(error, "outcome_unknown", is_cut and made is None)
         facts["outcome_unknown"] = is_unknown
@@ -360,8 +363,7 @@ class _Report(OutcomeReport):
         return f"{text}, then {result.waiter} after {span(result.elapsed)}"
 
     def _print_responses(self, facts: Mapping[str, Any]) -> None:
-        responses = {"call": facts["call"].get("response"), "response": facts.get("response")}
-        shown = {name: response for name, response in responses.items() if response is not None}
+        shown = {name: facts[name] for name in ("response", self._answer) if name in facts}
         if shown:
             print(json_text(shown, indent=2), flush=True)
 
@@ -373,7 +375,7 @@ class _Report(OutcomeReport):
             if facts["outcome_unknown"] and self._change.repeat:
                 self._say(self._change.repeat)
             return
-        self._say(f"polled: {self._operation.name} {json_text(facts['parameters'])}")
+        self._say(f"polled: {self._operation.name} {json_text(facts['polled'])}")
         if "stop" not in facts and (command := _stop_command(answered)):
             has_failed = isinstance(self._change.error, WaiterFailedError)
             self._say(f"to stop it{', if it still runs' * has_failed}: {command}")

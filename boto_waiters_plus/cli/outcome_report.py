@@ -47,6 +47,8 @@ class OutcomeReport:
     """
 
     _command = "boto-wait"
+    _answer = "response"
+    """The member of the JSON that has the last answer of the polls."""
 
     def __init__(
         self, waiter: str, operation: OperationModel, arguments: argparse.Namespace
@@ -75,7 +77,7 @@ class OutcomeReport:
             if isinstance(result, ExceptionOutcome):
                 facts["exception"] = error_json(result.exception)
             if self._with_response and isinstance(result, ResponseOutcome):
-                facts["response"] = safe_response(self._operation, result.response)
+                facts[self._answer] = safe_response(self._operation, result.response)
         if self._has_text and (not self._arguments.quiet or self._with_response):
             print(self._text(wait, result), flush=True)
             self._print_responses(facts)
@@ -89,8 +91,8 @@ class OutcomeReport:
 
     def _print_responses(self, facts: Mapping[str, Any]) -> None:
         """Print the responses among the facts as text."""
-        if "response" in facts:
-            print(json_text(facts["response"], indent=2), flush=True)
+        if self._answer in facts:
+            print(json_text(facts[self._answer], indent=2), flush=True)
 
     def interrupted(
         self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
@@ -119,7 +121,7 @@ class OutcomeReport:
             facts |= {"cause_found": error.cause_found, "failed_ids": error.failed_ids}
             facts |= _timeline(error)
             if self._with_response and ending != "error":
-                facts["response"] = safe_response(self._operation, error.last_response)
+                facts[self._answer] = safe_response(self._operation, error.last_response)
         facts["error"] = error_json(error)
         print_json(facts, self._arguments)
         self._say(text)
@@ -188,7 +190,7 @@ def _timeline(end: WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:
     return reported_json(end) | {"timeline": [entry._asdict() for entry in end.timeline]}
 
 
-def error_json(error: Exception) -> dict[str, Any]:
+def error_json(error: BaseException) -> dict[str, Any]:
     """Return the class, the text and the code of an error."""
     facts = {"type": type(error).__name__, "message": str(error)}
     response = getattr(error, "response", None)

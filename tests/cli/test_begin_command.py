@@ -38,8 +38,8 @@ def test_json_has_the_token_and_the_response(command):
     code, out, _ = command(f"{RUN} {words}")
     facts = json.loads(out)
     assert code == 0
-    assert facts["call"]["response"]["Instances"][0]["ImageId"] == "ami-1"
-    assert facts["response"]["Reservations"][0]["Instances"][0]["State"]["Name"] == "running"
+    assert facts["response"]["Instances"][0]["ImageId"] == "ami-1"
+    assert facts["last_response"]["Reservations"][0]["Instances"][0]["State"]["Name"] == "running"
     assert {name: facts[name] for name in ("outcome", "operation", "token", "attempts")} == {
         "outcome": "succeeded",
         "operation": "RunInstances",
@@ -128,7 +128,7 @@ def test_interrupted_wait_says_how_to_stop_what_was_begun(
     code, out, err = command(f"{JOB} --max-wait 9 --output json --include-response{store}")
     facts = json.loads(out)
     assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", False)
-    assert facts["call"]["response"] == {"JobRunId": "jr 1"}
+    assert facts["response"] == {"JobRunId": "jr 1"}
     stop = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
     assert f"to stop it: {stop} --no-wait --max-wait 1m\n" in err
 
@@ -250,13 +250,13 @@ def test_json_is_that_of_a_wait(command, virtual_time, flow):
     assert 290 < virtual_time.now <= 300
     assert (facts["operation"], facts["waiter"]) == ("StartJobRun", "JobRunSucceeded")
     assert (facts["label"], facts["observed"]) == ("glue JobName=nightly, RunId=jr 1", "STOPPING")
-    assert facts["parameters"] == {"JobName": "nightly", "RunId": "jr 1"}
+    assert facts["polled"] == {"JobName": "nightly", "RunId": "jr 1"}
     assert facts["attempts"] == len(facts["timeline"]) > 5
     assert facts["timeline"][0]["state"] == "RUNNING"
     assert 290 < facts["elapsed"] <= 300
-    assert facts["response"] == RUNS["GetJobRun"][-1]
-    call = {"parameters": {"JobName": "nightly"}, "attempts": 1}
-    assert facts["call"] == {**call, "response": RUNS["StartJobRun"][0]}
+    assert (facts["parameters"], facts["call_attempts"]) == ({"JobName": "nightly"}, 1)
+    answers = {"response": RUNS["StartJobRun"][0], "last_response": RUNS["GetJobRun"][-1]}
+    assert {name: facts[name] for name in answers} == answers
 
 
 @pytest.mark.usefixtures("runs", "virtual_time")
@@ -279,7 +279,8 @@ def test_an_error_says_what_is_polled_and_how_to_stop_it(command):
     assert (out, polled in err, stop in err) == ("", True, True)
     assert " for glue JobName=nightly, RunId=jr 1: " in err
     responses = json.loads(command(f"{JOB} --max-wait 5m --include-response")[1])
-    assert responses == {"call": RUNS["StartJobRun"][0], "response": RUNS["GetJobRun"][-1]}
+    assert responses["response"] == RUNS["StartJobRun"][0]
+    assert responses["last_response"] == RUNS["GetJobRun"][-1]
 
 
 @pytest.mark.usefixtures("runs", "virtual_time")
@@ -312,7 +313,7 @@ def test_a_task_is_run_to_its_end_and_fails_with_it(command, called, operation, 
     started = {"tasks": [{"taskArn": TASK, "clusterArn": "arn:aws:ecs:us-east-1:1:cluster/c"}]}
     called(lambda name, _: ended_task(exit_code) if name == "DescribeTasks" else started)
     words = f"begin ecs {operation} --task-definition t --then tasks-succeeded --max-wait 9"
-    query = "response.tasks[].containers[].exitCode"
+    query = "last_response.tasks[].containers[].exitCode"
     ended, out, err = command(f"{words} --query", query)
     assert (ended, out) == (code, f"{exit_code}\n")
     assert ("app: exit code 3" in err) is (code != 0)
