@@ -124,22 +124,23 @@ _SUBMODULES = (
 """The public ones, which are loaded when they are first used, too."""
 
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        try:
-            return import_module(f".{name}", __name__)
-        except ImportError as error:
-            # An extra is missing: `hasattr` and `help` take no other error.
-            raise AttributeError(str(error), name=name) from error
-    if name not in _MODULE_OF:
-        problem = f"module {__name__!r} has no attribute {name!r}"
-        if name.startswith("_") or (home := _names_of_submodules().get(name)) is None:
-            raise AttributeError(problem)
-        # With a name and without an object Python adds no guess of its own.
-        raise AttributeError(f"{problem}: write `from {home} import {name}`", name=name)
-    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # where every name would be Any
+
+    def __getattr__(name: str) -> Any:
+        if name in _SUBMODULES:
+            try:
+                return import_module(f".{name}", __name__)
+            except ImportError as error:
+                # An extra is missing: `hasattr` and `help` take no other error.
+                raise AttributeError(str(error), name=name) from error
+        if name not in _MODULE_OF:
+            home = None if name.startswith("_") else _names_of_submodules().get(name)
+            hint = f": write `from {home} import {name}`" if home else ""
+            problem = f"module {__name__!r} has no attribute {name!r}{hint}"
+            # With a name and without an object Python adds no guess of its own.
+            raise AttributeError(problem, name=name if home else None)
+        globals()[name] = value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+        return value
 
 
 def _names_of_submodules() -> dict[str, str]:
@@ -156,8 +157,7 @@ def _names_of_submodules() -> dict[str, str]:
 
 
 def __dir__() -> list[str]:
-    dunders = (name for name in globals() if name.startswith("__"))
-    return sorted({*dunders, *__all__, *_SUBMODULES})
+    return sorted({*__all__, *_SUBMODULES, *(n for n in globals() if n.startswith("__"))})
 
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
