@@ -95,6 +95,17 @@ def test_the_command_names_what_is_missing(
     assert (out, installed_by(err.splitlines()[-1], extra)) == ("", packages)
 
 
+def test_the_readme_has_each_extra_and_its_packages():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| `([\w-]+)` \| .+ \| (.+) \|$", readme)
+    needed = {}
+    for each in importlib.metadata.requires("boto-waiters-plus"):
+        package, _, extra = each.partition("; extra == ")
+        if extra:
+            needed.setdefault(extra.strip("'\""), set()).add(re.match(r"[\w-]+", package)[0])
+    assert {extra: {*packages.split(", ")} for extra, packages in rows} == needed
+
+
 def test_without_metadata_the_clone_is_named(monkeypatch):
     missing(monkeypatch, "sqlalchemy", SQL)
     # As of a folder of sources on the path, beside a distribution without the extra.
