@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .common.errors import logger
+from .common.extras import refuse_missing
 from .common.process import JobThread, renew_in_forks
 from .common.wrong_arguments import wrong_type
 from .engine.delays import KnownTime, is_sound_time
@@ -274,10 +275,7 @@ def default_path() -> Path:
     try:
         from platformdirs import user_cache_path  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ImportError(
-            "a history without a path requires platformdirs; install it with: "
-            "pip install 'boto-waiters-plus[history]'"
-        ) from error
+        refuse_missing("a history without a path", "history", error)
     return user_cache_path("boto_waiters_plus") / "history.sqlite"
 
 

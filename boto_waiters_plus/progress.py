@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
+from .common.extras import refuse_missing
 from .common.labels import LabelCell, ShortLabels, one_line
 from .engine.model import WaitDescription
 from .engine.reports import Reported
@@ -173,7 +174,7 @@ class ProgressTable(Progress):
         console: where to draw; stderr by default.
 
     Raises:
-        ModuleNotFoundError: rich is not installed.
+        ImportError: rich is not installed.
     """
 
     def __init__(self, waits: Sequence[LabelledWait], console: Console | None = None) -> None:
@@ -183,9 +184,7 @@ class ProgressTable(Progress):
             from rich.console import Console  # noqa: PLC0415
             from rich.live import Live  # noqa: PLC0415
         except ImportError as error:
-            raise ModuleNotFoundError(
-                "progress=True needs rich (the extra cli): pip install rich"
-            ) from error
+            refuse_missing("progress=True", "cli", error)
         self._logged_at = self._started_at
         self._console = console or Console(stderr=True)
         self._labels = ShortLabels(_name(wait) for wait in self.waits)

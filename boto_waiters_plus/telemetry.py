@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .common.arguments import flag
+from .common.extras import refuse_missing
 from .common.process import ProcessLock
 from .engine.wait_event import WaitEvent
 from .hooks.installation import observe, stop_observing
 
 try:
     from opentelemetry import metrics, trace
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "telemetry needs OpenTelemetry: pip install 'boto-waiters-plus[otel]'", name=error.name
-    ) from error
+except ImportError as missing:
+    refuse_missing("telemetry", "otel", missing)
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

@@ -46,6 +46,7 @@ from draft_waiters import Decision, decisions, drafted
 from draft_waiters import write as write_waiters
 from generate_data import main as generate
 from observed_states import enum_at, models
+from page_counts import SENTENCES, set_counts
 from raise_news import (
     DATA,
     ROOT,
@@ -74,8 +75,7 @@ from raise_rules import trait_of
 
 from boto_waiters_plus.check.events import Severity
 from boto_waiters_plus.definitions import shipped
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.engine.model import GENERATED
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.places import botocore_is_older
 
 REFERENCE: Final = ROOT.parent / "shared/reference/observed-states.json"
@@ -269,23 +269,6 @@ def set_version(old: str, new: str) -> None:
         (ROOT / name).write_text(re.sub(pattern, rf'\g<1>{new}"', text), encoding="utf-8")
 
 
-def set_counts() -> None:
-    """Write the number of waiters into the README."""
-    groups = [shipped_definitions(service) for service in shipped_services()]
-    own = [[e for e in group if GENERATED in e.tags] for group in groups]
-    waiters, generated = sum(map(len, groups)), sum(map(len, own))
-    services, botocores = sum(map(bool, groups)), sum(map(bool, own))
-    text = (
-        f"| waiters | {waiters:,} for {services} services; botocore {botocore.__version__} has "
-        f"{generated} for {botocores} |"
-    )
-    file = ROOT / "README.md"
-    body = re.sub(r"\| waiters \| [\d,]+ for [^|]+\|", text, file.read_text(encoding="utf-8"))
-    others = f"The {waiters - generated:,} waiters that botocore does not have"
-    body = re.sub(r"The [\d,]+ waiters that botocore does not have", others, body)
-    file.write_text(body, encoding="utf-8")
-
-
 # --- the command --------------------------------------------------------------------------------
 
 
@@ -336,8 +319,9 @@ def regenerate() -> None:
 def list_only(options: argparse.Namespace) -> None:
     """Raise a copy of the project, which is thrown away."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("README.md", "pyproject.toml"):
-            shutil.copy(ROOT / name, folder)
+        (Path(folder) / "docs").mkdir()
+        for name in ("pyproject.toml", *SENTENCES):
+            shutil.copy(ROOT / name, Path(folder) / name)
         for name in ("boto_waiters_plus", "data", "tests/cases", "tools"):
             shutil.copytree(ROOT / name, Path(folder) / name)
         command = [sys.executable, f"{folder}/tools/raise_botocore.py", "--no-pins"]

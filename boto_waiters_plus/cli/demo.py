@@ -20,6 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import Session
 
+from ..common.extras import missing_extra
 from ..engine.redaction import printable
 from ..exceptions import WaiterError
 from ..many import Wait, wait_all
@@ -51,8 +52,7 @@ class MotoServer:
             # moto is an extra, and slow to import.
             from moto.server import ThreadedMotoServer  # noqa: PLC0415
         except ImportError as error:
-            install = "pip install 'boto-waiters-plus[demo]'"
-            raise CannotRunError(f"cannot import moto's server ({error}): {install}") from error
+            raise CannotRunError(missing_extra("the demo", "demo", error)) from error
         # werkzeug logs every request.
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
 
+from ..common.extras import missing_extra
 from .exit_codes import (
     FAILED,
     NOT_CONFIGURED,
@@ -101,6 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     # A service manager takes any other code than 0 for a failure, and a SIGTERM that ends a worker
     # is none.
     good_ends = [Terminated] if arguments.run_action is _work else []
+    if arguments.run_action is _serve:
+        # Before the store, whose extra lacks what serving needs.
+        _http_face()
     with contextlib.suppress(*good_ends), contextlib.closing(store_of(arguments.store)) as store:
         from ..operations import StoreError  # noqa: PLC0415 - not for `--help`
 
@@ -189,13 +193,7 @@ def _work(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _serve(store: Store, arguments: argparse.Namespace) -> int:
-    try:
-        import uvicorn  # noqa: PLC0415 - an extra
-
-        from ..operations import asgi  # noqa: PLC0415 - the same
-    except ImportError as error:
-        message = "serve requires starlette and uvicorn: pip install 'boto-waiters-plus[serve]'"
-        raise UsageError(message) from error
+    uvicorn, asgi = _http_face()
     file = arguments.token_file
     token = secrets.token_urlsafe() if file is None else file_text(file, "--token-file").strip()
     app = asgi(store, token=token)
@@ -211,6 +209,17 @@ def _serve(store: Store, arguments: argparse.Namespace) -> int:
         with sighup_as_sigterm():
             server.run(sockets=[listener])
     return 0
+
+
+def _http_face() -> tuple[Any, Any]:
+    """Return uvicorn and `operations.asgi`."""
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+
+        from ..operations.http_api import asgi  # noqa: PLC0415 - the same
+    except ImportError as error:
+        raise UsageError(missing_extra("serve", "serve", error)) from error
+    return uvicorn, asgi
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..common.errors import WaiterDefinitionError
+from ..common.extras import missing_extra
 from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .smithy import WAITABLE, parse_model, refuse_conflicts, service_key
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 MAX_FILE_SIZE = 10_000_000
 """Bytes. The largest of AWS's own Smithy models is smaller."""
-
-NEEDS_LARK = "Smithy IDL requires lark; install it with: pip install 'boto-waiters-plus[idl]'"
 
 SUFFIXES = (".json", ".smithy")
 """The suffixes that a folder is searched for. A `.smithy` file is Smithy IDL."""
@@ -174,7 +173,7 @@ def parse_text(text: str, file: Path) -> tuple[Any, Mapping[tuple[str | int, ...
             # lark is optional; most files are no IDL.
             from .idl import parse_idl  # noqa: PLC0415
         except ImportError as error:
-            raise place.error(NEEDS_LARK) from error
+            raise place.error(missing_extra("Smithy IDL", "idl", error)) from error
         return parse_idl(text, source=str(file))
     try:
         document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)

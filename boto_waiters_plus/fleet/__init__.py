@@ -11,11 +11,11 @@ writes under its lease. There is no Dask task for a wait or a poll.
 
 from __future__ import annotations
 
-from ..operations.operation import refuse_missing
+from ..common.extras import refuse_missing
 
 try:
     from .fleet_run import FleetProgress, run
 except ImportError as missing:
-    refuse_missing("boto_waiters_plus.fleet", "fleet", missing, "distributed", "dask")
+    refuse_missing("boto_waiters_plus.fleet", "fleet", missing)
 
 __all__ = ["FleetProgress", "run"]

@@ -12,8 +12,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..common.extras import refuse_missing
 from .in_memory import get, start
-from .operation import CODES, OperationError, StoreError, refuse_missing
+from .operation import CODES, OperationError, StoreError
 
 if TYPE_CHECKING:
     from .http_api import asgi
@@ -31,5 +32,5 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f".{_MODULE_OF[name]}", __name__)
     except ImportError as error:
-        refuse_missing(f"operations.{name}", "serve", error, "starlette")
+        refuse_missing(f"operations.{name}", "serve", error)
     return getattr(module, name)

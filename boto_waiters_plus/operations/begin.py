@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from botocore import xform_name
 
@@ -314,6 +314,20 @@ class Beginning:
         return made
 
 
+# fmt: off
+@overload
+def begin(
+    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
+    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
+    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
+) -> BegunOperation: ...
+@overload
+def begin(
+    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
+    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
+    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
+) -> StoredOperation: ...
+# fmt: on
 def begin(
     client_method: Any,
     /,
@@ -385,6 +399,20 @@ def begin(
     return Beginning(*given).run()
 
 
+# fmt: off
+@overload
+async def begin_async(
+    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
+    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
+    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
+) -> BegunOperation: ...
+@overload
+async def begin_async(
+    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
+    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
+    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
+) -> StoredOperation: ...
+# fmt: on
 async def begin_async(
     client_method: Any,
     /,

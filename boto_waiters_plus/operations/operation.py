@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, InvalidStateError, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from ..changes.stops import STOP_TIME, Stop
 from ..common.errors import warn
@@ -297,15 +297,6 @@ class UnableError(OperationError):
 def unreadable(problem: str) -> OperationError:
     """Return the error of a stored wait that cannot be read."""
     return OperationError("unreadable", problem)
-
-
-def refuse_missing(what: str, extra: str, error: ImportError, *packages: str) -> NoReturn:
-    """Raise the error of what needs an extra, if one of its packages is missing; else `error`."""
-    package = (error.name or "").partition(".")[0]
-    if package not in packages:
-        raise error
-    install = f"pip install 'boto-waiters-plus[{extra}]'"
-    raise ImportError(f"{what} requires {package}; install it with: {install}") from error
 
 
 CODES: Final[dict[str, tuple[int, str]]] = {

@@ -18,6 +18,7 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..calls.clients import client_behind, is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
+from ..common.extras import refuse_missing
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait
 from ..engine.model import WaiterDefinition
@@ -28,7 +29,7 @@ from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .begun_rows import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
 from .memory_backend import MemoryBackend
-from .operation import Operation, OperationError, path_of, refuse_missing, unreadable
+from .operation import Operation, OperationError, path_of, unreadable
 from .operation_pages import (
     LARGEST_PAGE,
     OperationPage,
@@ -518,8 +519,8 @@ def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
     try:
         from .sql import SqlBackend  # noqa: PLC0415 - an extra
     except ImportError as error:
-        needed = ("sqlalchemy", "platformdirs")
-        refuse_missing("a store in a database", "store", error, *needed)
+        is_file = not str(url).startswith(("postgresql:", "postgresql+"))
+        refuse_missing("a store", "store" if is_file else "store-postgresql", error)
     return SqlBackend(url, clock)
 
 

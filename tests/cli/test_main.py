@@ -1,9 +1,8 @@
-"""`boto-wait` itself: help, invalid arguments, completion, a missing extra."""
+"""`boto-wait` itself: help, invalid arguments, completion."""
 
 import contextlib
 import functools
 import io
-import os
 import sys
 
 import pytest
@@ -28,24 +27,6 @@ def test_stdout_may_lack_characters(monkeypatch):
     monkeypatch.setattr(sys, "stdout", stdout)
     assert main(["schedule", "s3", "bucket-exists", "--max-wait", "9"]) == 0
     assert b"\\xb7" in stdout.buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("module", "words", "code", "extra"),
-    [
-        ("moto.server", "demo", 255, "boto-waiters-plus[demo]"),
-        ("uvicorn", "operations serve --store waits.db", 2, "uvicorn"),
-        ("platformdirs", "history", 255, "boto-waiters-plus[history]"),
-    ],
-)
-def test_missing_extra_is_named(module, words, code, extra, command, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    # The demo drops variables of its process.
-    monkeypatch.setattr(os, "environ", {})
-    monkeypatch.setitem(sys.modules, module, None)
-    found, out, err = command(words)
-    assert (found, out, extra in err) == (code, "", True)
-    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(("line", "words"), [

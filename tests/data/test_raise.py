@@ -1,5 +1,6 @@
 """What the rules for a new botocore decide, and what they leave to a person."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import sys
 import botocore.session
 import pytest
 import raise_rules
+from page_counts import SENTENCES, counts, with_counts
 from script_modules import ROOT
 
 from boto_waiters_plus.definitions.changes import REFUSED_ITEMS
@@ -139,8 +141,9 @@ def test_an_answer_that_cannot_be_right_is_refused_before_any_is_written(tmp_pat
 def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     for name in ("boto_waiters_plus", "data", "tests/cases", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name in ("pyproject.toml", *SENTENCES):
+        shutil.copy(ROOT / name, tmp_path / name)
     effects = json.loads((tmp_path / "data/effects.json").read_text(encoding="utf-8"))
     kept = effects["shapes"]["com.amazonaws.kafka#CreateReplicator"]
     effects["shapes"]["com.amazonaws.kafka#NoSuchCall"] = kept
@@ -175,6 +178,28 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     run("--confirm")
     assert read("data/unread.json") == {}
     assert "DescribeSomething" in from_groups(read("data/pollable.json")["allowed"]["kafka"])
+
+
+@pytest.mark.parametrize(("page", "written"), [
+    ("It has 1 waiter\nfor 1,000 services of 9.", "It has 2,798 waiter\nfor 7 services of 9."),
+    ("It has 1 waiters for 9.", None),
+    ("It has 1 waiter for 9 services, and it has 1 waiter for 9 services. " * 2, None),
+])  # fmt: skip
+def test_numbers_of_a_page_are_written_where_each_stands(page, written):
+    sentences = ["has {waiters} waiter for {services} services"]
+    expected = contextlib.nullcontext()
+    if written is None:
+        expected = pytest.raises(ValueError, match=r"has {waiters} waiter for .* times")
+    with expected:
+        assert with_counts(page, sentences, {"waiters": "2,798", "services": "7"}) == written
+
+
+@pytest.mark.models
+@pytest.mark.nightly(subject="catalog")
+@pytest.mark.parametrize("page", SENTENCES)
+def test_pages_have_the_numbers_of_today(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert with_counts(text, SENTENCES[page], counts()) == text
 
 
 def test_what_is_unread_is_of_what_is_shipped():

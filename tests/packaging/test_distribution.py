@@ -1,14 +1,25 @@
 """The package as it is installed: its version, its data, its names, what it imports."""
 
 import importlib.metadata
+import inspect
 import json
 import pkgutil
+import pydoc
 import subprocess
 import sys
+from importlib import import_module
+
+import pytest
 
 import boto_waiters_plus
 
 NAMES = boto_waiters_plus.__all__
+PUBLIC = {
+    *("conditions", "fleet", "idempotency", "many", "operations", "progress", "signals"),
+    *("telemetry", "testing", "typed", "validation"),
+}
+"""The submodules of docs/api, and those of their own pages."""
+EXTRAS = {"fleet": "distributed", "telemetry": "opentelemetry"}
 
 FRESH = """
 import json, sys
@@ -24,13 +35,104 @@ LATER = ("definitions", "engine", "options", "outcome", "exceptions", "many")
 
 
 def test_a_fresh_process_imports_only_what_it_uses():
-    command = [sys.executable, "-c", FRESH]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    hidden, first, installed = json.loads(run.stdout)
+    hidden, first, installed = in_fresh_process(FRESH)
     assert hidden == []
     later = [*OTHERS, *(f"boto_waiters_plus.{each}" for each in LATER)]
     assert {*first}.isdisjoint(later)
     assert {*installed}.isdisjoint(later)
+
+
+HINTS = """
+import json, sys
+import boto_waiters_plus as bwp
+
+first = sorted(sys.modules)
+found = {}
+for name in json.loads(sys.argv[1]):
+    try:
+        getattr(bwp, name)
+    except AttributeError as error:
+        found[name] = str(error)
+print(json.dumps([found, [name for name in sys.modules if name not in first], dir(bwp)]))
+"""
+
+
+def in_fresh_process(code, *arguments):
+    command = [sys.executable, "-c", code, *arguments]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_a_public_submodule_is_loaded_on_access():
+    code = """
+import json, sys
+import boto_waiters_plus as bwp
+
+given = {name: f"boto_waiters_plus.{name}" for name in json.loads(sys.argv[1])}
+early = [name for name, module in given.items() if module in sys.modules]
+loaded = [name for name, module in given.items() if getattr(bwp, name) is sys.modules[module]]
+print(json.dumps([early, loaded, bwp.operations.start.__name__, bwp.typed.s3.enable.__name__]))
+"""
+    names = sorted(name for name in PUBLIC if name not in EXTRAS)
+    assert in_fresh_process(code, json.dumps(names)) == [[], names, "start", "enable"]
+
+
+def test_a_name_of_a_submodule_says_its_import():
+    homes = {}
+    for module in sorted(PUBLIC - {*EXTRAS, "typed"}):
+        found = import_module(f"boto_waiters_plus.{module}")
+        homes |= {name: found for name in found.__all__ if name not in NAMES}
+    assert {"call_once", "wait_for", "start", "virtual_time"} <= homes.keys()
+    given = json.dumps([*homes, "nothing", "engine", "__wrapped__"])
+    hints, imported, _ = in_fresh_process(HINTS, given)
+    problem = "module 'boto_waiters_plus' has no attribute"
+    for name in ("nothing", "engine", "__wrapped__"):
+        assert hints.pop(name) == f"{problem} {name!r}"
+    assert hints.keys() == homes.keys()
+    for name, hint in hints.items():
+        told, _, code = hint.partition(": write ")
+        assert told == f"{problem} {name!r}"
+        scope = {}
+        exec(code.strip("`"), scope)
+        assert scope[name] is getattr(homes[name], name)
+    assert {name.partition(".")[0] for name in imported}.isdisjoint((*OTHERS, "boto_waiters_plus"))
+
+
+def test_dir_has_what_is_public():
+    def others(names):
+        return {name for name in names if not name.startswith("__")} - {*NAMES}
+
+    assert others(in_fresh_process(HINTS, "[]")[2]) == PUBLIC
+    # And after everything was loaded.
+    assert others(dir(boto_waiters_plus)) == PUBLIC
+
+
+@pytest.mark.parametrize(("module", "package"), EXTRAS.items())
+def test_a_submodule_without_its_extra_breaks_no_introspection(module, package, monkeypatch):
+    own = f"boto_waiters_plus.{module}."
+    for name in [each for each in sys.modules if f"{each}.".startswith(own)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delattr(boto_waiters_plus, module, raising=False)
+    assert not hasattr(boto_waiters_plus, module)
+    assert {name for name, _ in inspect.getmembers(boto_waiters_plus)} >= {*NAMES}
+    assert "wait_until" in pydoc.plain(pydoc.render_doc(boto_waiters_plus))
+    with pytest.raises(AttributeError, match="install it with"):
+        getattr(boto_waiters_plus, module)
+    with pytest.raises(ModuleNotFoundError, match="install it with"):
+        exec(f"from boto_waiters_plus import {module}")
+
+
+def test_a_pickle_and_a_reload_keep_working():
+    code = """
+import importlib, json, pickle
+import boto_waiters_plus as bwp
+
+same = pickle.loads(pickle.dumps(bwp.begin))
+again = importlib.reload(bwp)
+found = [hasattr(again, name) for name in ("operations", "x")]
+print(json.dumps([again is bwp, again.begin is same, *found]))
+"""
+    assert in_fresh_process(code) == [True, True, True, False]
 
 
 def test_public_names_exist_and_hide_no_submodule():

@@ -29,12 +29,13 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ...calls.watch import monotonic, watchdog
+from ...common.extras import refuse_missing
 from ...common.process import after_fork
 from ...common.wrong_arguments import Keyword, WrongValueError
 from ...options import CancelEvent
 from ..backend import closed
 from ..boot_clock import BOOT, Clock, since_boot, steady_time
-from ..operation import StoreError, refuse_missing
+from ..operation import StoreError
 from .tables import CLOCKS, check_version, create_tables, needs_tables
 
 # --- the file of a store, which nobody but its owner reads or writes -----------------------------
@@ -390,8 +391,9 @@ def _engine(url: URL, limits: TimeLimits, file: PrivateFile | None) -> Engine:
         arguments["check_same_thread"] = False
     try:
         engine = create_engine(url, connect_args=arguments, **options)
-    except ModuleNotFoundError as error:
-        refuse_missing("a store on PostgreSQL", "store-postgresql", error, "psycopg")
+    except ImportError as error:
+        # Of psycopg's own, too, where it finds no libpq.
+        refuse_missing("a store", "store-postgresql", error)
     if is_sqlite:
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _begin)
