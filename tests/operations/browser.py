@@ -37,6 +37,15 @@ class Browser:
         """Return what a script returns."""
         return self._post("execute/sync", script=script, args=[])
 
+    def question(self):
+        """The question that the page asks; None if it asks none."""
+        response = httpx.get(f"{self._url}/alert/text", timeout=60)
+        return response.json()["value"] if response.is_success else None
+
+    def accept(self):
+        """Answer the question of the page with yes."""
+        self._post("alert/accept")
+
     def text(self):
         """The text of the page that is seen."""
         return self.run("return document.body.innerText")
