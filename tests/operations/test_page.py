@@ -114,7 +114,8 @@ def test_a_new_wait_leaves_the_focus_where_it_is(page, store, client):
     page.run("document.querySelectorAll('#open button')[0].focus()")
     store.start(client, "stream_exists", max_wait=60, StreamName="new")
     page.until(lambda: len(page.rows("#open")) == 3)
-    assert page.run("return document.activeElement.ariaLabel") == "Cancel kinesis StreamName=invoices"
+    focused = page.run("return document.activeElement.ariaLabel")
+    assert focused == "Cancel kinesis StreamName=invoices"
 
 
 def test_the_page_asks_for_the_token(page, store):
