@@ -2,7 +2,7 @@
 
     python bench/paces.py                          # two tables, or one with --table
     python bench/paces.py --history                # with the times of earlier waits
-    python bench/paces.py --plot docs/paces.svg    # the picture (needs matplotlib)
+    python bench/paces.py --plot docs/paces.svg    # the picture
 
 The package's own machine runs, at 0.1 s a call; ready times are lognormal around the median.
 """
@@ -13,7 +13,9 @@ import argparse
 import math
 import random
 import statistics
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.delays import EARLY_SHARE, KnownTime, LearnedTimes, delay_range
@@ -29,6 +31,10 @@ from boto_waiters_plus.engine.machine import (
     Succeeded,
     Woken,
 )
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
+
+from schedule_picture import svg_picture, svg_text  # noqa: E402 - found by the line above
 
 CALL_TIME = 0.1
 SPREAD = 0.7
@@ -279,33 +285,75 @@ def last_attempt_table(waits: int) -> list[str]:
 TABLES = {"seen": detection_table, "missed": last_attempt_table}
 
 
-def plot(path: str, waits: int) -> None:
-    # Only the picture needs it.
-    import matplotlib as mpl  # noqa: PLC0415
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "paces"
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+def seen_by_median(waits: int) -> list[dict[str, tuple[float, float]]]:
+    """For each of `MEDIANS`: what `detection` returns, and the same with a history."""
     seen = [detection(DELAY, median, waits, SPREAD_OF_PICTURE) for median in MEDIANS]
     for median, cell in zip(MEDIANS, seen, strict=True):
         times = lognormal(median, SPREAD_OF_PICTURE)
         calls, late = with_history(waits, times, times)[HISTORY]
         cell[HISTORY] = late, calls
-    styles = {STOCK: "k--", DEFINITION: "C2-", GET_WAITER: "C1-", AWS: "C0-", HISTORY: "C3-"}
-    for name, style in styles.items():
-        for axis, which in zip(axes, (0, 1), strict=True):
-            axis.plot(MEDIANS, [cell[name][which] for cell in seen], style, label=name)
-    axes[0].set_ylabel("seconds from ready to seen")
-    axes[1].set_ylabel("calls")
-    axes[1].set_yscale("log")
-    for axis in axes:
-        axis.set_xscale("log")
-        axis.set_xlabel("median time to ready (s), delay 15 s")
-        axis.legend()
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    return seen
+
+
+LINES_STYLE = """\
+.curve { fill: none; stroke-width: 2; stroke: #59636e; stroke-dasharray: 6 4 }
+.c1 { stroke: #1a7f37; stroke-dasharray: none } .c2 { stroke: #9a6700; stroke-dasharray: 12 3 }
+.c3 { stroke: #0550ae; stroke-dasharray: 2 3 } .c4 { stroke: #cf222e; stroke-dasharray: 10 3 2 3 }
+@media (prefers-color-scheme: dark) {
+  .curve { stroke: #9198a1 } .c1 { stroke: #4ac26b } .c2 { stroke: #d29922 }
+  .c3 { stroke: #79b8ff } .c4 { stroke: #ff7b72 }
+}"""
+"""The curves in the order of `CURVES`; their dashes tell them apart without colours."""
+
+CURVES = (STOCK, DEFINITION, GET_WAITER, AWS, HISTORY)
+TOP, BOTTOM, PANEL = 66, 266, 312
+"""Of the panels: their upper and lower edge, and their width."""
+
+
+def panel(left: float, name: str, curves: list[list[float]], ticks: list[float]) -> list[str]:
+    """The parts of one half of the picture: an axis with a tick for each number, and the curves.
+
+    The ticks of the upward axis begin with 0, or it is logarithmic.
+    """
+    scale: Callable[[float], float] = float if ticks[0] == 0 else math.log
+    low, high = scale(ticks[0]), scale(ticks[-1])
+    step = PANEL / (len(MEDIANS) - 1)  # each median is twice the one before
+
+    def height(figure: float) -> float:
+        return BOTTOM - (scale(figure) - low) / (high - low) * (BOTTOM - TOP)
+
+    parts = [svg_text(left, TOP - 12, name, "name")]
+    for tick in ticks:
+        parts.append(f'<path class="axis" d="M{left} {height(tick):.1f}h{PANEL}"/>')
+        parts.append(svg_text(left - 6, round(height(tick) + 4, 1), f"{tick:g}", "small", "end"))
+    for index, median in enumerate(MEDIANS):
+        x = round(left + index * step, 1)
+        parts.append(f'<path class="axis" d="M{x:g} {BOTTOM}v5"/>')
+        parts.append(svg_text(x, BOTTOM + 18, f"{median:g}", "small", "middle"))
+    text = f"median time to ready, in seconds; botocore's delay is {DELAY} s"
+    parts.append(svg_text(left + PANEL / 2, BOTTOM + 36, text, "small", "middle"))
+    for index, figures in enumerate(curves):
+        points = " ".join(f"{left + i * step:.1f},{height(y):.1f}" for i, y in enumerate(figures))
+        parts.append(f'<polyline class="curve c{index}" points="{points}"/>')
+    return parts
+
+
+def picture(seen: list[dict[str, tuple[float, float]]]) -> str:
+    """Return the picture of what `seen_by_median` returned."""
+    late, calls = ([[cell[name][i] for cell in seen] for name in CURVES] for i in (0, 1))
+    most = 10 * math.ceil(max(map(max, late)) / 10)
+    parts = [f"<style>\n{LINES_STYLE}\n</style>"]
+    parts += panel(48, "seconds from ready to seen", late, [*range(0, most + 1, 10)])
+    powers = [1.0, 2, 5, 10, 20, 50, 100]
+    shown = next(end for end, tick in enumerate(powers) if tick >= max(map(max, calls)))
+    parts += panel(424, "calls", calls, powers[: shown + 1])
+    for index, name in enumerate(CURVES):
+        x = 48 + 142 * index
+        parts.append(f'<path class="curve c{index}" d="M{x} {BOTTOM + 64}h34"/>')
+        parts.append(svg_text(x + 40, BOTTOM + 68, name))
+    return svg_picture(
+        760, BOTTOM + 84, "How late a change is seen, and with how many calls", parts
+    )
 
 
 def main() -> None:
@@ -321,7 +369,8 @@ def main() -> None:
                 print(line, flush=True)
         return
     if arguments.plot:
-        plot(arguments.plot, arguments.waits)
+        text = picture(seen_by_median(arguments.waits))
+        Path(arguments.plot).write_text(text, encoding="utf-8")
         return
     for name in [arguments.table] if arguments.table else TABLES:
         print("\n".join(TABLES[name](arguments.waits)) + "\n")

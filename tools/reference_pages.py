@@ -91,6 +91,10 @@ def reference_pages() -> Mapping[str, str]:
     return {"index.md": index, **pages}
 
 
+LONGEST_UNBROKEN = 50
+"""The characters of a name that has room on a phone."""
+
+
 def _service_page(
     service_id: str, definitions: Iterable[WaiterDefinition], session: Session
 ) -> str:
@@ -100,7 +104,7 @@ def _service_page(
     lines += ["`keywords` are options of the wait and further parameters of the operation.", ""]
     lines += ["| waiter | operation | delays | confidence |", "|---|---|---|---|"]
     lines += [
-        f"| [{breakable(definition.name)}](#{definition.name.lower()}) "
+        f"| [{breakable(definition.name, LONGEST_UNBROKEN)}](#{definition.name.lower()}) "
         f"| {breakable(definition.operation)} "
         f"| {_unbroken(delays_text(definition))} | {confidence(definition)} |"
         for definition in definitions

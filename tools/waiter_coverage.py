@@ -217,7 +217,7 @@ def _coverage(services: Services) -> Iterator[str]:
     yield "| source | service | waiter or operation | reason |"
     yield "|---|---|---|---|"
     for row in missing:
-        yield f"| {row['source']} | {row['service']} | {row['name']} | {row['none']} |"
+        yield f"| `{row['source']}` | {row['service']} | {row['name']} | {row['none']} |"
     reasons = {(w["service"], w["operation"], w["none"]) for w in waits if "none" in w}
     for service, operation, reason in sorted(reasons):
         yield f"| Terraform | {service} | {operation} | {reason} |"
@@ -235,7 +235,7 @@ def _differences(waits: list[dict[str, Any]]) -> Iterator[str]:
     yield "|---|---|---|"
     found = {(w["service"], w["ours"], w["differs"]) for w in waits if "differs" in w}
     for service, name, difference in sorted(found):
-        yield f"| {service} | {name} | {difference} |"
+        yield f"| `{service}` | {name} | {difference} |"
     yield ""
 
 
@@ -247,13 +247,16 @@ def _corrections() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for (service_id, name), change in sorted(corrections().items()):
         service = client_name(service_id.replace(" ", "-").lower())
-        states = ", ".join(change.failures)
-        yield f"| {service} | {name} | {states} | {change.also_gone or ''} | {change.reason} |"
+        states = ", ".join(f"`{each}`" for each in change.failures)
+        gone = f"`{change.also_gone}`" if change.also_gone else ""
+        yield f"| `{service}` | `{name}` | {states} | {gone} | {change.reason} |"
     yield ""
 
 
-def breakable(name: str) -> str:
-    """Return a name that a table may break between its words."""
+def breakable(name: str, longer_than: int = 0) -> str:
+    """Return a name that a table may break between its words, if it has more characters."""
+    if len(name) <= longer_than:
+        return name
     return re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "<wbr>", name)
 
 
@@ -279,7 +282,7 @@ def _states_in_models() -> Iterator[str]:
     for each in found.reasoned:
         name = each.operation.name
         reason = reasons[each.service_id][name]
-        yield f"| {client_name(each.service_id)} | {breakable(name)} | {reason} |"
+        yield f"| `{client_name(each.service_id)}` | {breakable(name)} | {reason} |"
     yield ""
 
 
@@ -297,7 +300,7 @@ def _services(services: Services) -> Iterator[str]:
     for name, found in sorted(services.items()):
         generated = sum(map(is_generated, found))
         counts = (len(found), generated, len(found) - generated, *HANDWRITTEN.get(name, (0, 0)))
-        yield f"| {name} | {' | '.join(map(str, counts))} |"
+        yield f"| `{name}` | {' | '.join(map(str, counts))} |"
 
 
 if __name__ == "__main__":

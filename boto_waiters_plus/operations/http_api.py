@@ -159,26 +159,36 @@ class _Face:
         return _Json(await run_in_threadpool(self._store.get_json, path))
 
     async def events(self, request: Request) -> Response:
-        """Return a stream of server-sent events: the open operations, whenever they change."""
+        """Return a stream of server-sent events: the open operations, whenever they change.
+
+        Events of the type `workers` tell how many run, beginning with 0.
+        """
         _query(request, ())
         # The server may say here that it is closing; else it would wait for the endless streams.
         is_closing = getattr(request.app.state, "is_closing", bool)
         # Before the stream, which could not tell why the store is refused.
-        text = None if is_closing() else await run_in_threadpool(self._open)
-        return StreamingResponse(self._news(text, is_closing), media_type="text/event-stream")
+        now = None if is_closing() else await run_in_threadpool(self._now)
+        return StreamingResponse(self._news(now, is_closing), media_type="text/event-stream")
 
-    async def _news(self, text: str | None, is_closing: Callable[[], bool]) -> AsyncIterator[str]:
-        before = None
+    async def _news(
+        self, now: tuple[str, int] | None, is_closing: Callable[[], bool]
+    ) -> AsyncIterator[str]:
+        before: tuple[str | None, int] = None, 0
         # Where the store fails meanwhile the stream ends, and the next request is told why.
         with contextlib.suppress(StoreError):
-            while text is not None:
-                yield ": nothing new\n\n" if text == before else f"data: {text}\n\n"
-                before = text
+            while now is not None:
+                text, workers = now
+                if workers != before[1]:
+                    yield f"event: workers\ndata: {workers}\n\n"
+                yield ": nothing new\n\n" if text == before[0] else f"data: {text}\n\n"
+                before = now
                 await asyncio.sleep(NEWS_INTERVAL)
-                text = None if is_closing() else await run_in_threadpool(self._open)
+                now = None if is_closing() else await run_in_threadpool(self._now)
 
-    def _open(self) -> str:
-        return json.dumps(self._store.list(state="open", page_size=1000).operations)
+    def _now(self) -> tuple[str, int]:
+        """Return the open operations, and the number of workers that run."""
+        operations = self._store.list(state="open", page_size=1000).operations
+        return json.dumps(operations), len(self._store.backend.leases())
 
     def _client(self, body: Mapping[str, Any]) -> Any:
         service = body["service"]
@@ -238,7 +248,11 @@ class _Sessions:
 
 async def _page(_: Request) -> Response:
     page = _FILES / "page.html"
-    policy = "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+    # No other site shows it in a frame, where a click would cancel.
+    policy = (
+        "default-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "frame-ancestors 'none'"
+    )
     headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
     return HTMLResponse(page.read_text("utf-8"), headers=headers)
 

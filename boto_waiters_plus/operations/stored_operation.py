@@ -92,7 +92,13 @@ class OpenStore(ABC):
         return rows[0]
 
     def current(self, rows: Sequence[Row]) -> list[Row]:
-        """Return rows without the debts that are over."""
+        """Return rows without the debts that are over, and without workers that are gone."""
+        driven = [row for row in rows if row["state"] == OPEN and row["worker"] is not None]
+        if driven:
+            # A row keeps the name of a worker that was killed until another one takes it.
+            live = self.backend.leases()
+            gone = {row["id"] for row in driven if row["lease"] not in live}
+            rows = [{**row, "worker": None} if row["id"] in gone else row for row in rows]
         if all(row["owes"] is None for row in rows):
             return [*rows]
         _, now = self.backend.ended_ids(math.inf)

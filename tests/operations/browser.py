@@ -37,6 +37,21 @@ class Browser:
         """Return what a script returns."""
         return self._post("execute/sync", script=script, args=[])
 
+    def question(self):
+        """The question that the page asks; None if it asks none."""
+        response = httpx.get(f"{self._url}/alert/text", timeout=60)
+        return response.json()["value"] if response.is_success else None
+
+    def accept(self):
+        """Answer the question of the page with yes."""
+        self._post("alert/accept")
+
+    def picture(self):
+        """The page as WebP, in Base64."""
+        options = {"format": "webp", "quality": 80}
+        answer = self._post("goog/cdp/execute", cmd="Page.captureScreenshot", params=options)
+        return answer["data"]
+
     def text(self):
         """The text of the page that is seen."""
         return self.run("return document.body.innerText")
@@ -62,7 +77,7 @@ class Browser:
 
 
 @contextlib.contextmanager
-def browser(folder):
+def browser(folder, *more_flags):
     """Start a browser with a new profile in a folder."""
     pipe = {"stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(["chromedriver", "--port=0"], **pipe) as driver:
@@ -73,7 +88,7 @@ def browser(folder):
                 assert line, "chromedriver has ended"
             (port,) = re.findall(r"port (\d+)", line)
             sessions = f"http://127.0.0.1:{port}/session"
-            flags = [*FLAGS.split(), f"--user-data-dir={folder}"]
+            flags = [*FLAGS.split(), *more_flags, f"--user-data-dir={folder}"]
             options = {"binary": shutil.which("chromium"), "args": flags}
             wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
             answer = httpx.post(sessions, json=wanted, timeout=60).json()["value"]

@@ -465,6 +465,39 @@ def test_events_show_changes(app, web, store, stream, virtual_time):
     assert [each["path"] for each in json.loads(second)] == paths
 
 
+def test_events_tell_how_many_workers_run(app, web, store, stream, virtual_time):
+    start(store, stream())
+
+    def changes():
+        yield False
+        lease = store.backend.acquire("worker-1", 30)
+        yield False
+        yield False
+        store.backend.release(lease)
+        yield False
+        yield True
+
+    happens = changes()
+    app.state.is_closing = lambda: next(happens)
+    text = web.get("/operations:events").text
+    events = [each.partition("data: ")[0::2] for each in text.split("\n\n") if each]
+    assert [data for kind, data in events if kind == "event: workers\n"] == ["1", "0"]
+    assert sum(kind == "" for kind, _ in events) == 1  # of the operations, which have not changed
+
+
+def test_another_site_cannot_cancel(app, started, web):
+    """A browser sends no bearer token by itself, and is not allowed to send that of another."""
+    other = TestClient(app, headers={"Origin": "https://example.com"})
+    preflight = {"Access-Control-Request-Method": "POST"}
+    preflight["Access-Control-Request-Headers"] = "authorization"
+    path = f"/{started}:cancel"
+    for answer in (other.post(path), other.options(path, headers=preflight)):
+        is_problem(answer, 401, "unauthenticated")
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+    assert not web.get(f"/{started}").json()["done"]
+    assert "frame-ancestors 'none'" in other.get("/").headers["content-security-policy"]
+
+
 def test_a_stream_ends_where_the_store_fails(app, store, virtual_time):
     def changes():
         yield False

@@ -109,6 +109,21 @@ def test_a_worker_that_dies_is_replaced_when_its_lease_ends(store, clock, stream
     assert operation.result(10).attempts == 1
 
 
+def test_a_worker_that_dies_is_named_until_its_lease_ends(store, clock, stream):
+    operation = start(store, stream())
+    die_with_all(store)
+
+    def named():
+        (listed,) = store.list(state="open").operations
+        (read, also) = (store.get_json(operation.path), operation.to_json())
+        (name,) = {each["metadata"]["worker"] for each in (listed, read, also)}
+        return name
+
+    assert named() == "there:1"
+    clock.now += 31
+    assert named() is None
+
+
 def test_a_lost_lease_is_replaced(running_store, running_clock, stream, creating, working, caplog):
     store = running_store
     operation = start(store, stream(creating), max_wait=1e6)
