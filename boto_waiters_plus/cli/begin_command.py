@@ -5,31 +5,39 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import Any, NoReturn
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
-from botocore.model import OperationModel
+from botocore.model import OperationModel, ServiceModel
 
 from ..changes.call import resumed_call, run_blocking
+from ..changes.effects import effects_after
 from ..changes.prepared_call import CallOptions, PreparedCall
 from ..changes.stops import StopsAfter, stop_in_time, told
 from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
 from ..outcome import WaiterOutcome, reported_json
+from ..service.catalog import service_names
+from ..service.on_the_spot import only_reads
+from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import new_token, token_member
 from .exit_codes import FAILED, OF_A_WAIT, SUCCEEDED, UsageError, exit_code
 from .operation_parameters import add_operation_parameters, check_parameters, given_parameters
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
 from .outcome_report import error_json, redacted, safe_response
-from .output import add_output_options, counted, flag, json_text, print_json, refused, span
-from .service_lookup import SERVICE_HELP, operation_named
+from .output import add_output_options, columns, counted, flag, json_text, print_json, refused, span
+from .parser import complete_with
+from .service_lookup import SERVICE_HELP, effects_of, operation_named, operations_of
+from .show import effect_lines
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
-       [--then WAITER | --no-wait] [--once] [--no-change-ok] [--missing-ok]
+       [--then EFFECT | --no-wait] [--once] [--no-change-ok] [--missing-ok]
        [--stop-on-timeout] [--stop-on-cancel] [--store STORE] [options]
        boto-wait begin --resume PATH [--store STORE] [options]"""
 
@@ -55,7 +63,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--max-wait", type=duration, metavar="TIME", help="required: 90, 45m, 1h")
     waits = parser.add_mutually_exclusive_group()
-    waits.add_argument("--then", metavar="WAITER", help="wait for another state: instance-running")
+    then = waits.add_argument(
+        "--then", metavar="EFFECT", help="wait for another effect: instance-running"
+    )
+    complete_with(then, lambda given: given.effects() if "effects" in given else ())
     waits.add_argument("--no-wait", action="store_true", help="make the call only")
     for name, text in FLAG_HELP.items():
         parser.add_argument(name, action="store_true", help=text)
@@ -75,18 +86,67 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     """
     if any(word.partition("=")[0] == "--resume" for word in words):
         return
-    parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
-    parser.add_argument("operation", metavar="OPERATION", help="such as run-instances")
-    names = [word for word in words[:2] if not word.startswith("-")]
-    if len(names) < 2:
-        if "-h" not in words and "--help" not in words:
-            raise UsageError("SERVICE and OPERATION come first")
+    names = [*takewhile(lambda word: not word.startswith("-"), words[:2])]
+    if len(names) < min(len(words), 2) and not {"-h", "--help"} & {*words}:
+        raise UsageError("SERVICE and OPERATION come first")
+    first = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
+    complete_with(first, lambda _: service_names())
+    second = parser.add_argument(
+        "operation",
+        metavar="OPERATION",
+        nargs="?" if len(names) == 1 else None,
+        help="such as run-instances",
+    )
+    if not names:
         return
     session = session_of(argparse.Namespace(profile=None))
     service = service_model(session, names[0])
+    if len(names) == 1:
+        listed = _listed_operations(service)
+        parser.set_defaults(run=partial(_refuse_without_operation, listed))
+        parser.epilog = f"{listed}\n\n{parser.epilog}"
+        complete_with(second, lambda _: _effects(service), lambda: _that_change(service))
+        return
     operation = operation_named(service, names[1])
-    parser.set_defaults(model=operation)
+    effects = partial(_effects_after, operation)
+    parser.set_defaults(model=operation, effects=effects)
+    if {"-h", "--help"} & {*words}:
+        waiters = ServiceWaiters(service, session.get_component("data_loader"))
+        lines = effect_lines(operation, [*effects_after(waiters, operation)])
+        parser.description = f"{parser.description}\n\n" + "\n".join(lines)
     add_operation_parameters(parser, operation)
+
+
+def _effects(service: ServiceModel) -> dict[str, list[str]]:
+    """Return the effects of the operations of a service; both as a command line names them."""
+    found: dict[str, list[str]] = {}
+    for effect in effects_of(service.service_name):
+        if {effect.after, effect.operation} <= {*service.operation_names}:
+            effects = found.setdefault(xform_name(effect.after, "-"), [])
+            effects.append(xform_name(effect.name, "-"))
+    return found
+
+
+def _effects_after(operation: OperationModel) -> Iterable[str]:
+    return _effects(operation.service_model).get(xform_name(operation.name, "-"), ())
+
+
+def _listed_operations(service: ServiceModel) -> str:
+    """Return a paragraph with the operations of a service that have an effect."""
+    rows = [(f"  {name}", ", ".join(effects)) for name, effects in _effects(service).items()]
+    if not rows:
+        return f"No operation of {service.service_name} has a known effect."
+    return f"Operations of {service.service_name}, and their effects:\n{columns(rows)}"
+
+
+def _that_change(service: ServiceModel) -> list[str]:
+    """Return the operations that may change something."""
+    known = operations_of(service)
+    return [name for name in known if not only_reads(service.operation_model(known[name]))]
+
+
+def _refuse_without_operation(listed: str, _: argparse.Namespace) -> NoReturn:
+    raise UsageError(f"OPERATION is missing. {listed}")
 
 
 def run(arguments: argparse.Namespace) -> int:

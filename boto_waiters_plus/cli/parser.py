@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -34,11 +35,22 @@ COMMANDS = {
 """The module and the help of each subcommand."""
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """A formatter that keeps a paragraph of several lines as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = [
+            each if "\n" in each else textwrap.fill(each, width, break_on_hyphens=False)
+            for each in text.split("\n\n")
+        ]
+        return textwrap.indent("\n\n".join(paragraphs), indent)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, and takes no abbreviations."""
 
     def __init__(self, **keywords: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **keywords})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **keywords})
 
     @property
     def options(self) -> Collection[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from botocore import xform_name
@@ -15,11 +15,14 @@ from ..definitions.near_waiters import did_you_mean
 from ..definitions.shipped import shipped_services
 from ..engine.model import WaiterDefinition
 from ..service.catalog import (
+    KnownEffect,
     client_name,
     definitions_of,
     service_names,
     services_with_waiters,
+    shipped_effects_of,
     spelled,
+    waiter_names,
 )
 from .exit_codes import UsageError
 from .parser import COMMANDS, complete_with
@@ -68,20 +71,33 @@ def waiter_among(waiters: Mapping[str, _Waiter], name: str, service: str) -> _Wa
     return waiters[found]
 
 
-def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments SERVICE, WAITER and `--definitions`."""
+def add_waiter_arguments(
+    parser: argparse.ArgumentParser,
+    nargs: str | None = None,
+    others: Callable[[str], Iterable[str]] = lambda _: (),
+) -> None:
+    """Add the arguments SERVICE, WAITER and `--definitions`.
+
+    Args:
+        parser: to which they are added.
+        nargs: of WAITER.
+        others: returns what WAITER may also be, given the service.
+    """
     service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(service, lambda _: services_with_waiters())
     waiter = parser.add_argument(
-        "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
+        "waiter",
+        metavar="WAITER",
+        nargs=nargs,
+        help="bucket-exists, bucket_exists or BucketExists",
     )
-    complete_with(
-        waiter,
-        lambda arguments: [
-            xform_name(definition.name, "-")
-            for definition in definitions_of(find_service(arguments.service), arguments.definitions)
-        ],
-    )
+
+    def completions(arguments: argparse.Namespace) -> list[str]:
+        service = find_service(arguments.service)
+        names = waiter_names(service, arguments.definitions)
+        return [*(name.replace("_", "-") for name in names), *others(service)]
+
+    complete_with(waiter, completions)
     parser.add_argument(
         "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
@@ -135,6 +151,16 @@ def operation_named(service: ServiceModel, name: str) -> OperationModel:
     return service.operation_model(known[found])
 
 
+def effects_of(service: str | None) -> list[KnownEffect]:
+    """Return the effects of the operations of a service, or of all services.
+
+    Args:
+        service: the `boto3.client` name.
+    """
+    ids = [each for each in shipped_services() if service in (None, client_name(each))]
+    return [*shipped_effects_of(ids)]
+
+
 def operations_of(service: ServiceModel) -> dict[str, str]:
     """Return the operations of a service by their names on the command line."""
     return {xform_name(name, "-"): name for name in service.operation_names}
@@ -150,6 +176,7 @@ def confidence(definition: WaiterDefinition) -> str:
 def definition_facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
     """Return what `--output json` prints of every definition."""
     return {
+        "kind": "waiter",
         "service": service,
         "waiter": definition.name,
         "operation": definition.operation,
