@@ -465,8 +465,8 @@ def effect_of(client_method: Any, /) -> Effect | None:
         TypeError: not a method of a client.
     """
     operation = called_operation("effect_of", client_method)
-    service = waiters_of(client_called_by(client_method)).service
-    return next(effects_after(service, operation), None)
+    waiters = waiters_of(client_called_by(client_method))
+    return next(effects_after(waiters.service, operation), None)
 
 
 def effects_after(service: ServiceWaiters, operation: OperationModel) -> Iterator[Effect]:

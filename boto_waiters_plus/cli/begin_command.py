@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NoReturn
 
@@ -22,7 +21,7 @@ from ..engine.redaction import printable
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterTimeoutError
 from ..idempotency import CallOutcome
 from ..outcome import WaiterOutcome, reported_json
-from ..service.catalog import service_names
+from ..service.catalog import effects_of, service_names
 from ..service.on_the_spot import only_reads
 from ..service.service_waiters import ServiceWaiters
 from ..service.tokens import new_token, token_member
@@ -33,7 +32,7 @@ from .options import add_client_options, client_of, duration, service_model, ses
 from .outcome_report import error_json, redacted, safe_response
 from .output import add_output_options, columns, counted, flag, json_text, print_json, refused, span
 from .parser import complete_with
-from .service_lookup import SERVICE_HELP, effects_of, operation_named, operations_of
+from .service_lookup import SERVICE_HELP, operation_named, operations_of
 from .show import effect_lines
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -66,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
     then = waits.add_argument(
         "--then", metavar="EFFECT", help="wait for another effect: instance-running"
     )
-    complete_with(then, lambda given: given.effects() if "effects" in given else ())
+    complete_with(then, lambda given: getattr(given, "effects", tuple)())
     waits.add_argument("--no-wait", action="store_true", help="make the call only")
     for name, text in FLAG_HELP.items():
         parser.add_argument(name, action="store_true", help=text)
@@ -91,25 +90,23 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         raise UsageError("SERVICE and OPERATION come first")
     first = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(first, lambda _: service_names())
-    second = parser.add_argument(
-        "operation",
-        metavar="OPERATION",
-        nargs="?" if len(names) == 1 else None,
-        help="such as run-instances",
-    )
+    second = parser.add_argument("operation", metavar="OPERATION", nargs="?", help="run-instances")
     if not names:
         return
     session = session_of(argparse.Namespace(profile=None))
     service = service_model(session, names[0])
     if len(names) == 1:
-        listed = _listed_operations(service)
-        parser.set_defaults(run=partial(_refuse_without_operation, listed))
+        effects = _effects(service)
+        rows = [(f"  {name}", ", ".join(found)) for name, found in effects.items()]
+        listed = f"Operations of {service.service_name} with an effect, and their effects:\n"
+        listed += columns(rows or [("  none",)])
         parser.epilog = f"{listed}\n\n{parser.epilog}"
-        complete_with(second, lambda _: _effects(service), lambda: _that_change(service))
+        parser.set_defaults(run=_refuse_without_operation, listed=listed)
+        complete_with(second, lambda _: effects, lambda: _that_change(service))
         return
     operation = operation_named(service, names[1])
-    effects = partial(_effects_after, operation)
-    parser.set_defaults(model=operation, effects=effects)
+    name = xform_name(operation.name, "-")
+    parser.set_defaults(model=operation, effects=lambda: _effects(service).get(name, ()))
     if {"-h", "--help"} & {*words}:
         waiters = ServiceWaiters(service, session.get_component("data_loader"))
         lines = effect_lines(operation, [*effects_after(waiters, operation)])
@@ -118,7 +115,7 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
 
 def _effects(service: ServiceModel) -> dict[str, list[str]]:
-    """Return the effects of the operations of a service; both as a command line names them."""
+    """Return the effects of the operations of a service, as a command line names both."""
     found: dict[str, list[str]] = {}
     for effect in effects_of(service.service_name):
         if {effect.after, effect.operation} <= {*service.operation_names}:
@@ -127,26 +124,14 @@ def _effects(service: ServiceModel) -> dict[str, list[str]]:
     return found
 
 
-def _effects_after(operation: OperationModel) -> Iterable[str]:
-    return _effects(operation.service_model).get(xform_name(operation.name, "-"), ())
-
-
-def _listed_operations(service: ServiceModel) -> str:
-    """Return a paragraph with the operations of a service that have an effect."""
-    rows = [(f"  {name}", ", ".join(effects)) for name, effects in _effects(service).items()]
-    if not rows:
-        return f"No operation of {service.service_name} has a known effect."
-    return f"Operations of {service.service_name}, and their effects:\n{columns(rows)}"
-
-
 def _that_change(service: ServiceModel) -> list[str]:
     """Return the operations that may change something."""
     known = operations_of(service)
     return [name for name in known if not only_reads(service.operation_model(known[name]))]
 
 
-def _refuse_without_operation(listed: str, _: argparse.Namespace) -> NoReturn:
-    raise UsageError(f"OPERATION is missing. {listed}")
+def _refuse_without_operation(arguments: argparse.Namespace) -> NoReturn:
+    raise UsageError(f"OPERATION is missing. {arguments.listed}")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -16,22 +16,21 @@ from ..service.catalog import (
     all_waiters,
     client_name,
     definitions_of,
+    effects_of,
     services_with_waiters,
     squashed,
 )
 from .output import columns, delays_text, json_text
 from .parser import complete_with
-from .service_lookup import (
-    UnknownNameError,
-    confidence,
-    definition_facts,
-    effects_of,
-    find_service,
-)
+from .service_lookup import UnknownNameError, confidence, definition_facts, find_service
 
 _Found = TypeVar("_Found")
 
 _Waiter = tuple[str, WaiterDefinition]
+
+WAITER_COLUMNS = ("SERVICE", "WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS")
+
+EFFECT_COLUMNS = ("SERVICE", "EFFECT", "AFTER", "POLLS", "BASIS")
 
 HEADING = "Effects, which `boto-wait begin SERVICE OPERATION` waits for:\n"
 """Stands above the effects, where waiters may stand before them."""
@@ -51,6 +50,7 @@ def add_parser(subparsers: Any) -> None:
         "words", nargs="*", metavar="WORD", help="s3, or words such as: transit gateway deleted"
     )
     complete_with(words, lambda arguments: () if arguments.words else services_with_waiters())
+    parser.set_defaults(definitions=None)
     only = parser.add_mutually_exclusive_group()
     only.add_argument(
         "--tag", metavar="TAG", help="list the waiters that have this tag, with or without words"
@@ -64,18 +64,11 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the list; return the exit code."""
     words: list[str] = arguments.words
-    as_json = arguments.output == "json"
     if not words and arguments.tag is None and not arguments.changes:
-        _list_services(as_json=as_json)
+        _list_services(as_json=arguments.output == "json")
         return 0
-    service = _service_named(words)
-    pairs: list[_Waiter] = []
-    effects: list[KnownEffect] = []
-    if not arguments.changes:
-        pairs = _waiters_of(service) if service else _described(all_waiters(), words, _waiter_texts)
-    if arguments.tag is None:
-        of_all = effects_of(service)
-        effects = of_all if service else _described(of_all, words, _effect_texts)
+    pairs = [] if arguments.changes else _waiters(words, arguments.definitions)
+    effects = _effects(words) if arguments.tag is None else []
     what = "effect" if arguments.changes else "waiter"
     if not (pairs or effects) and len(words) == 1:
         # Raises for what is no service either.
@@ -87,35 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.tag not in known:
             raise UnknownNameError("waiter with the tag", arguments.tag, sorted(known))
         pairs = [pair for pair in pairs if arguments.tag in pair[1].tags]
-    _print(pairs, effects, as_json=as_json, heading="" if arguments.changes else HEADING)
-    return 0
-
-
-def list_service(service: str, files: Sequence[str] | None, *, as_json: bool) -> None:
-    """Print the waiters of a service, then its effects.
-
-    Args:
-        service: the `boto3.client` name.
-        files: what `--definitions` names.
-        as_json: whether as objects.
-    """
-    _print(_waiters_of(service, files), effects_of(service), as_json=as_json, heading=HEADING)
-
-
-def _print(
-    pairs: Sequence[_Waiter], effects: Sequence[KnownEffect], *, as_json: bool, heading: str
-) -> None:
-    if as_json:
-        waiters = (definition_facts(*pair) for pair in pairs)
+    if arguments.output == "json":
         changes = ({"kind": "effect", **effect._asdict()} for effect in effects)
-        print(json_text([*waiters, *changes], indent=2))
-        return
-    services = {service for service, _ in pairs} | {effect.service for effect in effects}
-    with_service = len(services) > 1
-    tables = [_waiter_table(pairs, with_service=with_service)] if pairs else []
-    tables += [heading + _effect_table(effects, with_service=with_service)] if effects else []
-    if tables:
-        print("\n\n".join(tables))
+        print(json_text([*(definition_facts(*pair) for pair in pairs), *changes], indent=2))
+    else:
+        _print_tables(pairs, effects, "" if arguments.changes else HEADING)
+    return 0
 
 
 def _service_named(words: Sequence[str]) -> str | None:
@@ -126,8 +96,17 @@ def _service_named(words: Sequence[str]) -> str | None:
         return None
 
 
-def _waiters_of(service: str, files: Sequence[str] | None = None) -> list[_Waiter]:
-    return [(service, definition) for definition in definitions_of(service, files)]
+def _waiters(words: list[str], files: Sequence[str] | None) -> list[_Waiter]:
+    """Return the waiters of a service, if the one word names it, or those that words describe."""
+    if service := _service_named(words):
+        return [(service, definition) for definition in definitions_of(service, files)]
+    return _described(all_waiters(), words, _waiter_texts)
+
+
+def _effects(words: list[str]) -> list[KnownEffect]:
+    service = _service_named(words)
+    found = list(effects_of(service))
+    return found if service else _described(found, words, _effect_texts)
 
 
 def _described(
@@ -137,15 +116,11 @@ def _described(
     wanted = [(word.lower(), squashed(word) or word) for word in words]
     texts = [(texts_of(each), each) for each in known]
     # Documentation mentions other states than the one that is waited for.
-    for place in (0, 1):
-        found = [
-            each
-            for text, each in texts
-            if all(word in text[place] or letters in text[place] for word, letters in wanted)
-        ]
-        if found:
-            return found
-    return []
+    found = (
+        [each for text, each in texts if all(a in text[i] or b in text[i] for a, b in wanted)]
+        for i in (0, 1)
+    )
+    return next(filter(None, found), [])
 
 
 def _waiter_texts(pair: _Waiter) -> tuple[str, str]:
@@ -187,9 +162,8 @@ def _list_services(*, as_json: bool) -> None:
     )
 
 
-def _waiter_table(pairs: Iterable[_Waiter], *, with_service: bool) -> str:
-    head = ("SERVICE", "WAITER", "OPERATION", "DELAYS", "CONFIDENCE", "TAGS")
-    rows = [
+def _print_tables(pairs: Iterable[_Waiter], effects: Iterable[KnownEffect], heading: str) -> None:
+    waiters = [
         (
             service,
             xform_name(definition.name),
@@ -200,13 +174,15 @@ def _waiter_table(pairs: Iterable[_Waiter], *, with_service: bool) -> str:
         )
         for service, definition in pairs
     ]
-    return columns([row[not with_service :] for row in (head, *rows)])
-
-
-def _effect_table(effects: Iterable[KnownEffect], *, with_service: bool) -> str:
-    head = ("SERVICE", "EFFECT", "AFTER", "POLLS", "BASIS")
-    rows = [
+    changes = [
         (each.service, xform_name(each.name), each.after, each.operation, each.basis)
         for each in effects
     ]
-    return columns([row[not with_service :] for row in (head, *rows)])
+    with_service = len({service for service, *_ in (*waiters, *changes)}) > 1
+    tables = (("", WAITER_COLUMNS, waiters), (heading, EFFECT_COLUMNS, changes))
+    texts = [
+        title + columns([row[not with_service :] for row in (head, *rows)])
+        for title, head, rows in tables
+        if rows
+    ]
+    print("\n\n".join(texts), end="\n" if texts else "")

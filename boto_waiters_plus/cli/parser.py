@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -39,11 +38,9 @@ class HelpFormatter(argparse.HelpFormatter):
     """A formatter that keeps a paragraph of several lines as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        paragraphs = [
-            each if "\n" in each else textwrap.fill(each, width, break_on_hyphens=False)
-            for each in text.split("\n\n")
-        ]
-        return textwrap.indent("\n\n".join(paragraphs), indent)
+        fill = super()._fill_text
+        paragraphs = text.split("\n\n")
+        return "\n\n".join(p if "\n" in p else fill(p, width, indent) for p in paragraphs)
 
 
 class Parser(argparse.ArgumentParser):
@@ -118,7 +115,6 @@ def complete(
         parser = Parser()
         parser.add_argument("--version", action="store_true")
         complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])
-    # Before a waiter is named, options would hide its name.
-    options = "long" if parser.get_default("target") else False
-    argcomplete.autocomplete(parser, always_complete_options=options)
+    # Options would hide the name of a waiter.
+    argcomplete.autocomplete(parser, always_complete_options=False)
     return 0

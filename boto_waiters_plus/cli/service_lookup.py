@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from botocore import xform_name
@@ -15,14 +15,12 @@ from ..definitions.near_waiters import did_you_mean
 from ..definitions.shipped import shipped_services
 from ..engine.model import WaiterDefinition
 from ..service.catalog import (
-    KnownEffect,
     client_name,
     definitions_of,
+    effects_of,
     service_names,
     services_with_waiters,
-    shipped_effects_of,
     spelled,
-    waiter_names,
 )
 from .exit_codes import UsageError
 from .parser import COMMANDS, complete_with
@@ -71,31 +69,27 @@ def waiter_among(waiters: Mapping[str, _Waiter], name: str, service: str) -> _Wa
     return waiters[found]
 
 
-def add_waiter_arguments(
-    parser: argparse.ArgumentParser,
-    nargs: str | None = None,
-    others: Callable[[str], Iterable[str]] = lambda _: (),
-) -> None:
+def add_waiter_arguments(parser: argparse.ArgumentParser, *, may_be_other: bool = False) -> None:
     """Add the arguments SERVICE, WAITER and `--definitions`.
 
     Args:
         parser: to which they are added.
-        nargs: of WAITER.
-        others: returns what WAITER may also be, given the service.
+        may_be_other: whether WAITER may also be an operation with effects, or be left out.
     """
     service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(service, lambda _: services_with_waiters())
     waiter = parser.add_argument(
         "waiter",
         metavar="WAITER",
-        nargs=nargs,
+        nargs="?" if may_be_other else None,
         help="bucket-exists, bucket_exists or BucketExists",
     )
 
     def completions(arguments: argparse.Namespace) -> list[str]:
         service = find_service(arguments.service)
-        names = waiter_names(service, arguments.definitions)
-        return [*(name.replace("_", "-") for name in names), *others(service)]
+        names = [each.name for each in definitions_of(service, arguments.definitions)]
+        names += [each.after for each in effects_of(service)] if may_be_other else []
+        return [xform_name(name, "-") for name in names]
 
     complete_with(waiter, completions)
     parser.add_argument(
@@ -149,16 +143,6 @@ def operation_named(service: ServiceModel, name: str) -> OperationModel:
     if found is None:
         raise UnknownNameError(f"{service.service_name} operation", name, known)
     return service.operation_model(known[found])
-
-
-def effects_of(service: str | None) -> list[KnownEffect]:
-    """Return the effects of the operations of a service, or of all services.
-
-    Args:
-        service: the `boto3.client` name.
-    """
-    ids = [each for each in shipped_services() if service in (None, client_name(each))]
-    return [*shipped_effects_of(ids)]
 
 
 def operations_of(service: ServiceModel) -> dict[str, str]:

@@ -22,7 +22,7 @@ from ..service.on_the_spot import only_reads
 from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
 from ..service.service_waiters import ServiceWaiters
-from .listing import list_service
+from . import listing
 from .output import acceptor_rows, columns, delays_text, json_text
 from .service_lookup import (
     UnknownNameError,
@@ -30,7 +30,6 @@ from .service_lookup import (
     confidence,
     definition_facts,
     definition_named,
-    effects_of,
     find_service,
     operation_named,
 )
@@ -60,16 +59,17 @@ def add_parser(subparsers: Any) -> None:
         "modify-db-instance, what `begin` waits for after it. Without WAITER, list what the "
         "service has.",
     )
-    add_waiter_arguments(parser, nargs="?", others=_operations_with_effects)
+    add_waiter_arguments(parser, may_be_other=True)
     parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.set_defaults(tag=None, changes=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the waiter; return the exit code."""
     as_json = arguments.output == "json"
     if arguments.waiter is None:
-        list_service(find_service(arguments.service), arguments.definitions, as_json=as_json)
-        return 0
+        arguments.words = [find_service(arguments.service)]
+        return listing.run(arguments)
     try:
         service, definition = definition_named(arguments)
     except UnknownNameError:
@@ -79,9 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         model = operation.service_model
         effects = [*effects_after(ServiceWaiters(model, default_loader()), operation)]
         about = {"kind": "effect", "service": model.service_name, "after": operation.name}
-        facts = [{**about, **asdict(effect)} for effect in effects]
         text = "\n".join(effect_lines(operation, effects))
-        print(json_text(facts, indent=2) if as_json else text)
+        print(json_text([about | asdict(e) for e in effects], indent=2) if as_json else text)
         return 0
     if as_json:
         print(json_text(_facts(service, definition), indent=2))
@@ -115,10 +114,6 @@ def attempt_times(
         if is_last(delay, min_delay=low, remaining=remaining):
             return [*times, times[-1] + last_delay(remaining, min(ANSWER_TIME, low))]
         times.append(times[-1] + delay)
-
-
-def _operations_with_effects(service: str) -> list[str]:
-    return [xform_name(effect.after, "-") for effect in effects_of(service)]
 
 
 def _mutation(arguments: argparse.Namespace) -> OperationModel | None:

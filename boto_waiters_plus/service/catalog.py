@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
@@ -20,9 +19,8 @@ from ..definitions.shipped import (
     shipped_traits,
     unread_shipped,
 )
-from ..definitions.smithy import AWS_NAMESPACE, UnreadWaiter, service_key
+from ..definitions.smithy import AWS_NAMESPACE, service_key
 from ..engine.model import WaiterDefinition
-from .bound_waiter import BoundWaiter
 from .places import default_loader
 from .service_waiters import ServiceWaiters
 
@@ -79,30 +77,17 @@ def definitions_of(service: str, files: Sequence[str] | None = None) -> Sequence
         WaiterDefinitionError: one of these files, or one on the search path, cannot be read or is
             malformed.
     """
-    waiters = _waiters_of(service, files)
-    found = [
-        each.read() if isinstance(each, UnreadWaiter) else each.definition
-        for each in waiters.values()
-    ]
-    return sorted(found, key=lambda definition: definition.name)
-
-
-def waiter_names(service: str, files: Sequence[str] | None = None) -> list[str]:
-    """Return the names in snake case of the waiters of `definitions_of`, which are not parsed."""
-    return [xform_name(name) for name in _waiters_of(service, files)]
-
-
-def _waiters_of(
-    service: str, files: Sequence[str] | None
-) -> Mapping[str, BoundWaiter] | Mapping[str, UnreadWaiter]:
-    definitions, loader = load_definitions(files or ()), default_loader()
+    loader = default_loader()
     try:
+        definitions = load_definitions(files or ())
         document = loader.load_service_model(service, "service-2")
+        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
+        found = [waiter.definition for waiter in waiters.values()]
     except UnknownServiceError:
         # The service is newer than the installed botocore.
         ids = {client_name(service_id): service_id for service_id in shipped_services()}
-        return unread_shipped(ids[service])
-    return ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
+        found = list(shipped_definitions(ids[service]))
+    return sorted(found, key=lambda definition: definition.name)
 
 
 def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
@@ -142,20 +127,21 @@ class KnownEffect(NamedTuple):
     documentation: str
 
 
-def shipped_effects_of(service_ids: Iterable[str]) -> Iterator[KnownEffect]:
-    """Yield the effects of all operations of services.
+def effects_of(service: str | None) -> Iterator[KnownEffect]:
+    """Yield the effects of the operations of a service, or of all services.
 
     Args:
-        service_ids: the hyphenised service ids.
+        service: the `boto3.client` name.
     """
-    ids = {AWS_NAMESPACE + service_key(service_id): service_id for service_id in service_ids}
+    services = [each for each in shipped_services() if service in (None, client_name(each))]
+    ids = {AWS_NAMESPACE + service_key(service_id): service_id for service_id in services}
     # The traits are not parsed: those of all services would take 0.3 s.
     for shape_id, effects in shipped_traits(EFFECT).items():
         namespace, _, after = shape_id.partition("#")
         service_id = ids.get(namespace)
         if service_id is None:
             continue
-        service, waiters = client_name(service_id), unread_shipped(service_id)
+        name_of_client, waiters = client_name(service_id), unread_shipped(service_id)
         for name, body in effects.items():
             operation, said = body.get("operation"), body.get("documentation")
             if operation is None:
@@ -163,7 +149,7 @@ def shipped_effects_of(service_ids: Iterable[str]) -> Iterator[KnownEffect]:
                 waiter = waiters[body.get("waiter", name)]
                 operation = waiter.operation
                 said = said or waiter.body.get("documentation")
-            yield KnownEffect(service, after, name, operation, body["basis"], said or "")
+            yield KnownEffect(name_of_client, after, name, operation, body["basis"], said or "")
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:
