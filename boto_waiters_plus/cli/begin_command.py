@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any, NoReturn
+from typing import Any
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
@@ -30,7 +31,7 @@ from .operation_parameters import add_operation_parameters, check_parameters, gi
 from .operations import store_of
 from .options import add_client_options, client_of, duration, service_model, session_of
 from .outcome_report import error_json, redacted, safe_response
-from .output import add_output_options, columns, counted, flag, json_text, print_json, refused, span
+from .output import add_output_options, counted, flag, json_text, print_json, refused, span
 from .parser import complete_with
 from .service_lookup import SERVICE_HELP, operation_named, operations_of
 from .show import effect_lines
@@ -81,33 +82,35 @@ def add_parameters(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     """Add the parameters of the operation that the words name, as far as they name one.
 
     Raises:
-        UsageError: they name a service or an operation that does not exist.
+        UsageError: they name a service or an operation that does not exist, or only a service.
     """
     if any(word.partition("=")[0] == "--resume" for word in words):
         return
     names = [*takewhile(lambda word: not word.startswith("-"), words[:2])]
-    if len(names) < min(len(words), 2) and not {"-h", "--help"} & {*words}:
+    is_help = bool({"-h", "--help"} & {*words})
+    if len(names) < min(len(words), 2) and not is_help:
         raise UsageError("SERVICE and OPERATION come first")
     first = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(first, lambda _: service_names())
-    second = parser.add_argument("operation", metavar="OPERATION", nargs="?", help="run-instances")
+    second = parser.add_argument("operation", metavar="OPERATION", help="such as run-instances")
     if not names:
         return
     session = session_of(argparse.Namespace(profile=None))
     service = service_model(session, names[0])
     if len(names) == 1:
         effects = _effects(service)
-        rows = [(f"  {name}", ", ".join(found)) for name, found in effects.items()]
-        listed = f"Operations of {service.service_name} with an effect, and their effects:\n"
-        listed += columns(rows or [("  none",)])
-        parser.epilog = f"{listed}\n\n{parser.epilog}"
-        parser.set_defaults(run=_refuse_without_operation, listed=listed)
+        rows = [f"{name}: {', '.join(found)}" for name, found in effects.items()]
+        title = f"Operations of {service.service_name} with an effect, and their effects:"
+        listed = "\n  ".join([title, *(rows or ["none"])])
+        if not is_help and "_ARGCOMPLETE" not in os.environ:
+            raise UsageError(f"OPERATION is missing. {listed}")
+        parser.description = f"{parser.description}\n\n{listed}"
         complete_with(second, lambda _: effects, lambda: _that_change(service))
         return
     operation = operation_named(service, names[1])
     name = xform_name(operation.name, "-")
     parser.set_defaults(model=operation, effects=lambda: _effects(service).get(name, ()))
-    if {"-h", "--help"} & {*words}:
+    if is_help:
         waiters = ServiceWaiters(service, session.get_component("data_loader"))
         lines = effect_lines(operation, [*effects_after(waiters, operation)])
         parser.description = f"{parser.description}\n\n" + "\n".join(lines)
@@ -128,10 +131,6 @@ def _that_change(service: ServiceModel) -> list[str]:
     """Return the operations that may change something."""
     known = operations_of(service)
     return [name for name in known if not only_reads(service.operation_model(known[name]))]
-
-
-def _refuse_without_operation(arguments: argparse.Namespace) -> NoReturn:
-    raise UsageError(f"OPERATION is missing. {arguments.listed}")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,8 +7,11 @@ parser of that line would accept.
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from .exit_codes import USAGE_ERROR
@@ -34,25 +37,41 @@ COMMANDS = {
 """The module and the help of each subcommand."""
 
 
-class HelpFormatter(argparse.HelpFormatter):
-    """A formatter that keeps a paragraph of several lines as it is."""
+_wrapped = partial(textwrap.wrap, break_on_hyphens=False, break_long_words=False)
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Keeps the lines of a text, and breaks none inside a word: names are there to be copied."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        fill = super()._fill_text
-        paragraphs = text.split("\n\n")
-        return "\n\n".join(p if "\n" in p else fill(p, width, indent) for p in paragraphs)
+        lines = []
+        for line in text.splitlines():
+            # Of a table, the last column is continued below itself.
+            column = len(line) - len(re.sub(r"^( *\S+ {2,})* *", "", line))
+            lines += _wrapped(line, width, subsequent_indent=" " * column) or [""]
+        return textwrap.indent("\n".join(lines), indent)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrapped(" ".join(text.split()), width)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, and takes no abbreviations."""
 
     def __init__(self, **keywords: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **keywords})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _HelpFormatter, **keywords})
 
     @property
     def options(self) -> Collection[str]:
         """The options that it takes, those of its groups included."""
         return self._option_string_actions
+
+    def put_first(self, group: Any) -> None:
+        """Let the help begin with a group, and leave out the names that have been given."""
+        self._action_groups.remove(group)
+        self._action_groups.insert(0, group)
+        for action in self._get_positional_actions():
+            action.help = argparse.SUPPRESS
 
     def error(self, message: str) -> NoReturn:
         """Print the message and the command that shows the help, and exit."""

@@ -104,12 +104,12 @@ def test_wrong_arguments_are_one_line(command, words, message, tmp_path, monkeyp
 
 
 def test_operations_with_effects_are_listed_for_a_service(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("COLUMNS", "80")
     of_help, alone = command("begin rds --help"), command("begin rds")
     assert (of_help[0], alone[:2]) == (0, (2, ""))
     assert "OPERATION is missing" in alone[2]
     for text in (of_help[1], alone[2]):
-        rows = dict(re.findall(r"^  ([a-z][-a-z0-9]+)  +([-, a-z0-9]+)$", text, re.MULTILINE))
+        rows = dict(re.findall(r"^  ([-a-z0-9]+): ([-, a-z0-9]+)$", text, re.MULTILINE))
         assert rows["modify-db-instance"] == "db-instance-modified"
         blue_green = "switchover-blue-green-deployment"
         assert rows[blue_green] == "blue-green-deployment-switchover-completed"
