@@ -33,7 +33,7 @@ from boto_waiters_plus.service.reasons import quoted_reasons
 EFFECTS = """
 ## Effects
 
-What [`begin`](../begin.md) waits for after an operation. [What the columns mean](../effects.md)
+What follows these operations. [What the columns mean](../effects.md)
 
 | operation | effect | polls | basis | settles in | stop |
 |---|---|---|---|---|---|
