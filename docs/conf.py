@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pygments.lexers import BashLexer
+from sphinx.search import languages
+from sphinx.search.en import SearchEnglish
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
@@ -36,6 +38,18 @@ autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 72
 napoleon_use_ivar = True
+
+
+class HyphenSearch(SearchEnglish):
+    """Finds `time-out` by "timeout", too."""
+
+    def split(self, input: str) -> list[str]:
+        """Return the words, and those with hyphens once more as one."""
+        compounds = re.findall(r"\w+(?:-\w+)+", input)
+        return [*super().split(input), *(word.replace("-", "") for word in compounds)]
+
+
+languages["en"] = HyphenSearch
 
 
 def write_generated_files(_app: Any) -> None:

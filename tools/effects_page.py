@@ -1,4 +1,4 @@
-"""The page of the mutations whose effect is known.
+"""The page about effects: what is said of them, and how many operations of each service have one.
 
 python tools/effects_page.py PAGE
 """
@@ -6,6 +6,7 @@ python tools/effects_page.py PAGE
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -13,9 +14,8 @@ from pathlib import Path
 
 from rules_again import weak_deletions
 
-from boto_waiters_plus.check.model import service_by_namespace
-from boto_waiters_plus.definitions.changes import EFFECTS_FILE, EffectTrait, shipped_effects
-from boto_waiters_plus.definitions.shipped import shipped_json
+from boto_waiters_plus.definitions.shipped import shipped_json, shipped_services
+from boto_waiters_plus.service.catalog import client_name, effects_of
 
 DOCUMENTATION = "smithy.api#documentation"
 
@@ -32,13 +32,14 @@ made. If another one gets the name during the wait, `begin` waits until that one
 INTRODUCTION = """\
 # Changes and their effects
 
-What [`begin`](begin.md) waits for after a call; the first effect of an operation is the default.
-The basis is `outcome.basis` where the state is certain.
+What [`begin`](begin.md) waits for after a call is on the page of the service, and `boto-wait list
+--changes` lists all of it. The first effect of an operation is the default. The basis is
+`outcome.basis` where the state is certain.
 
 **Settles in.** {settle_for}
 
-| operation | effect | basis | settles in | stop |
-|---|---|---|---|---|
+| service | operations with an effect |
+|---|---|
 """
 
 
@@ -59,25 +60,15 @@ def _lines(rows: Iterator[str]) -> str:
 
 
 def _rows() -> Iterator[str]:
-    for shape_id in shipped_json(EFFECTS_FILE)["shapes"]:
-        namespace, _, name = shape_id.partition("#")
-        service = service_by_namespace(namespace)
-        if service is None or name not in service.operation_names:
-            continue  # in an older botocore
-        for effect in shipped_effects(shape_id):
-            yield _row(service.name, name, effect)
+    counts = Counter(service for service, _ in {each[:2] for each in effects_of(None)})
+    pages = {client_name(service_id): service_id for service_id in shipped_services()}
+    for service, count in sorted(counts.items()):
+        yield f"| [{service}](reference/{pages[service]}.md#effects) | {count} |"
 
 
 def _weak_rows() -> Iterator[str]:
     for service, found in groupby(sorted(weak_deletions()), key=itemgetter(0)):
         yield f"| {service} | {', '.join(f'`{name}`' for _, name in found)} |"
-
-
-def _row(service: str, operation: str, effect: EffectTrait) -> str:
-    settles = f"{effect.settle_for:g} s" if effect.settle_for else ""
-    stop = "" if effect.stop is None else f"`{effect.stop.operation}`"
-    cells = (f"{service} `{operation}`", f"`{effect.name}`", effect.basis, settles, stop)
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

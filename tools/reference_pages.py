@@ -11,6 +11,8 @@ import argparse
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from botocore import xform_name
@@ -21,10 +23,21 @@ from waiter_coverage import CONFIDENCE_MEANINGS, breakable
 
 from boto_waiters_plus.cli.output import acceptor_rows, delays_text
 from boto_waiters_plus.cli.service_lookup import confidence
+from boto_waiters_plus.definitions.changes import shipped_effects
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine.model import WaiterDefinition
-from boto_waiters_plus.service.catalog import client_name
+from boto_waiters_plus.service.catalog import KnownEffect, client_name, effects_of
 from boto_waiters_plus.service.reasons import quoted_reasons
+
+EFFECTS = """
+## Effects
+
+What follows these operations. [What the columns mean](../effects.md)
+
+| operation | effect | polls | basis | settles in | stop |
+|---|---|---|---|---|---|
+{rows}"""
 
 INDEX = """\
 # Waiters by service
@@ -116,7 +129,26 @@ def _service_page(
         method = f"{name.replace('-', '_')}.wait_until_{xform_name(definition.name)}"
         signature = f"{method}(*, {''.join(f'{each}, ' for each in required)}max_wait, **keywords)"
         lines += ["", *_section(definition, operation, signature)]
-    return "\n".join(lines) + "\n"
+    effects = "".join(f"| {' | '.join(row)} |\n" for row in _effect_rows(service_id))
+    return "\n".join(lines) + "\n" + (EFFECTS.format(rows=effects) if effects else "")
+
+
+def _effect_rows(service_id: str) -> Iterator[tuple[str, ...]]:
+    for effect in _effects_by_service().get(client_name(service_id), ()):
+        traits = shipped_effects(f"{aws_namespace(service_id)}#{effect.after}")
+        trait = next(each for each in traits if each.name == effect.name)
+        settles = f"{trait.settle_for:g} s" if trait.settle_for else ""
+        stop = "" if trait.stop is None else trait.stop.operation
+        # The search finds a name that is whole.
+        names = (f"`{effect.after}`", f"`{effect.name}`", breakable(effect.operation))
+        yield (*names, effect.basis, _unbroken(settles), breakable(stop))
+
+
+@functools.cache
+def _effects_by_service() -> Mapping[str, Sequence[KnownEffect]]:
+    return {
+        service: [*found] for service, found in groupby(effects_of(None), attrgetter("service"))
+    }
 
 
 def _operation(session: Session, service: str, operation: str) -> OperationModel | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -207,18 +207,7 @@ class EffectOfCall:
         """The line to warn of a short wait; None: there is none, or it was warned."""
         found, _ = find_waiter(client, trait.waiter)
         self.bound_waiter = EffectWaiter(found, trait).bound()
-        stop = None if trait.stop is None else trait.stop.operation
-        operations = [found.operation.name] + ([] if stop is None else [stop])
-        service = mutation.service_model.signing_name
-        self.effect = Effect(
-            name=trait.name,
-            operation=found.operation.name,
-            basis=trait.basis,
-            settle_for=trait.settle_for,
-            stop=stop,
-            actions=tuple(_action(service, name) for name in operations),
-            documentation=trait.documentation or found.definition.documentation,
-        )
+        self.effect = _effect(mutation, trait, found)
 
     def to_json(self) -> dict[str, Any]:
         """Return the trait for `EffectTrait.from_json`, which is given the definition."""
@@ -484,17 +473,28 @@ def effect_of(client_method: Any, /) -> Effect | None:
         TypeError: not a method of a client.
     """
     operation = called_operation("effect_of", client_method)
-    return next(iter(effects_of(client_called_by(client_method), operation)), None)
+    waiters = waiters_of(client_called_by(client_method))
+    return next(effects_after(waiters.service, operation), None)
 
 
-def effects_of(client: Any, operation: OperationModel) -> list[Effect]:
-    """Return the effects of an operation, the one that is meant by default first."""
-    return [EffectOfCall(client, operation, trait).effect for trait in _traits(client, operation)]
+def effects_after(service: ServiceWaiters, operation: OperationModel) -> Iterator[Effect]:
+    """Yield the effects of an operation, the one that is meant by default first.
+
+    Args:
+        service: the waiters of the operation's service.
+        operation: the operation.
+    """
+    for trait in _traits(service, operation):
+        waiter = trait.waiter
+        found = service.find(waiter) if isinstance(waiter, str) else service.bind(waiter)
+        if found is not None:
+            yield _effect(operation, trait, found)
 
 
 def definitions_after(client: Any, operation: OperationModel) -> list[WaiterDefinition]:
     """Return what the effects of an operation wait by."""
-    effects = (EffectOfCall(client, operation, trait) for trait in _traits(client, operation))
+    traits = _traits(waiters_of(client).service, operation)
+    effects = (EffectOfCall(client, operation, trait) for trait in traits)
     return [each.bound_waiter.definition for each in effects]
 
 
@@ -539,7 +539,7 @@ def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> Effe
         return EffectOfCall(client, operation, trait, then_wait[1])
     if then_wait is not None and not isinstance(then_wait, str):
         raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
-    traits = {trait.name: trait for trait in _traits(client, operation)}
+    traits = {trait.name: trait for trait in _traits(waiters_of(client).service, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
             return EffectOfCall(client, operation, trait)
@@ -569,9 +569,24 @@ def _nothing_follows(operation: OperationModel, reason: str) -> str:
     return f"{xform_name(operation.name)} has nothing to wait for: {reason}"
 
 
-def _traits(client: Any, operation: OperationModel) -> list[EffectTrait]:
+def _effect(mutation: OperationModel, trait: EffectTrait, found: BoundWaiter) -> Effect:
+    stop = None if trait.stop is None else trait.stop.operation
+    operations = [found.operation.name] + ([] if stop is None else [stop])
+    service = mutation.service_model.signing_name
+    return Effect(
+        name=trait.name,
+        operation=found.operation.name,
+        basis=trait.basis,
+        settle_for=trait.settle_for,
+        stop=stop,
+        actions=tuple(_action(service, name) for name in operations),
+        documentation=trait.documentation or found.definition.documentation,
+    )
+
+
+def _traits(service: ServiceWaiters, operation: OperationModel) -> list[EffectTrait]:
     """Return the effects, without those that poll what an older botocore lacks."""
-    known = {*waiters_of(client).service, *operation.service_model.operation_names}
+    known = {*service, *operation.service_model.operation_names}
     return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]
 
 

@@ -134,7 +134,6 @@ def complete(
         parser = Parser()
         parser.add_argument("--version", action="store_true")
         complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])
-    # Before a waiter is named, options would hide its name.
-    options = "long" if parser.get_default("target") else False
-    argcomplete.autocomplete(parser, always_complete_options=options)
+    # Options would hide the name of a waiter.
+    argcomplete.autocomplete(parser, always_complete_options=False)
     return 0

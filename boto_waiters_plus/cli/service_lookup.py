@@ -17,6 +17,7 @@ from ..engine.model import WaiterDefinition
 from ..service.catalog import (
     client_name,
     definitions_of,
+    effects_of,
     service_names,
     services_with_waiters,
     spelled,
@@ -71,20 +72,29 @@ def waiter_among(waiters: Mapping[str, _Waiter], name: str, service: str) -> _Wa
     return waiters[found]
 
 
-def add_waiter_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments SERVICE, WAITER and `--definitions`."""
+def add_waiter_arguments(parser: argparse.ArgumentParser, *, may_be_other: bool = False) -> None:
+    """Add the arguments SERVICE, WAITER and `--definitions`.
+
+    Args:
+        parser: to which they are added.
+        may_be_other: whether WAITER may also be an operation with effects, or be left out.
+    """
     service = parser.add_argument("service", metavar="SERVICE", help=SERVICE_HELP)
     complete_with(service, lambda _: services_with_waiters())
     waiter = parser.add_argument(
-        "waiter", metavar="WAITER", help="bucket-exists, bucket_exists or BucketExists"
+        "waiter",
+        metavar="WAITER",
+        nargs="?" if may_be_other else None,
+        help="bucket-exists, bucket_exists or BucketExists",
     )
-    complete_with(
-        waiter,
-        lambda arguments: [
-            xform_name(definition.name, "-")
-            for definition in definitions_of(find_service(arguments.service), arguments.definitions)
-        ],
-    )
+
+    def completions(arguments: argparse.Namespace) -> list[str]:
+        service = find_service(arguments.service)
+        names = [each.name for each in definitions_of(service, arguments.definitions)]
+        names += [each.after for each in effects_of(service)] if may_be_other else []
+        return [xform_name(name, "-") for name in names]
+
+    complete_with(waiter, completions)
     parser.add_argument(
         "--definitions", action="append", metavar="FILE", help="file or folder of definitions"
     )
@@ -153,6 +163,7 @@ def confidence(definition: WaiterDefinition) -> str:
 def definition_facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:
     """Return what `--output json` prints of every definition."""
     return {
+        "kind": "waiter",
         "service": service,
         "waiter": definition.name,
         "operation": definition.operation,

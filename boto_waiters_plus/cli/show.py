@@ -1,4 +1,4 @@
-"""`boto-wait show`: one waiter in words, or what follows an operation."""
+"""`boto-wait show`: one waiter in words, what follows an operation, or what a service has."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import botocore.config
-import botocore.session
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
-from ..changes.effects import Effect, effects_of, why_nothing_follows
+from ..changes.effects import Effect, effects_after, why_nothing_follows
 from ..definitions.words import documentation_text
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
@@ -23,6 +21,8 @@ from ..engine.redaction import printable
 from ..service.on_the_spot import only_reads
 from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
+from ..service.service_waiters import ServiceWaiters
+from . import listing
 from .output import acceptor_rows, columns, delays_text, json_text
 from .service_lookup import (
     UnknownNameError,
@@ -56,25 +56,33 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "show",
         description="Explain one waiter, as a client has it here; or, given an operation such as "
-        "modify-db-instance, what `begin` waits for after it.",
+        "modify-db-instance, what `begin` waits for after it. Without WAITER, list what the "
+        "service has.",
     )
-    add_waiter_arguments(parser)
+    add_waiter_arguments(parser, may_be_other=True)
     parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.set_defaults(tag=None, changes=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the waiter; return the exit code."""
+    as_json = arguments.output == "json"
+    if arguments.waiter is None:
+        arguments.words = [find_service(arguments.service)]
+        return listing.run(arguments)
     try:
         service, definition = definition_named(arguments)
     except UnknownNameError:
-        client, operation = _mutation(arguments)
+        operation = _mutation(arguments)
         if operation is None or only_reads(operation):
             raise
-        effects = effects_of(client, operation)
-        text = "\n".join(_effect_lines(operation, effects))
-        print(json_text([*map(asdict, effects)], indent=2) if arguments.output == "json" else text)
+        model = operation.service_model
+        effects = [*effects_after(ServiceWaiters(model, default_loader()), operation)]
+        about = {"kind": "effect", "service": model.service_name, "after": operation.name}
+        text = "\n".join(effect_lines(operation, effects))
+        print(json_text([about | asdict(e) for e in effects], indent=2) if as_json else text)
         return 0
-    if arguments.output == "json":
+    if as_json:
         print(json_text(_facts(service, definition), indent=2))
     else:
         print("\n".join(_lines(service, definition)))
@@ -108,20 +116,18 @@ def attempt_times(
         times.append(times[-1] + delay)
 
 
-def _mutation(arguments: argparse.Namespace) -> tuple[Any, OperationModel | None]:
-    """Return a client and the operation that is named."""
-    # A client that makes no request.
-    unsigned = botocore.config.Config(signature_version=botocore.UNSIGNED)
+def _mutation(arguments: argparse.Namespace) -> OperationModel | None:
+    """Return the operation that is named."""
     try:
-        client = botocore.session.get_session().create_client(
-            find_service(arguments.service), region_name="us-east-1", config=unsigned
-        )
-        return client, operation_named(client.meta.service_model, arguments.waiter)
+        service = find_service(arguments.service)
+        model = default_loader().load_service_model(service, "service-2")
+        return operation_named(ServiceModel(model, service), arguments.waiter)
     except (UnknownNameError, UnknownServiceError):
-        return None, None
+        return None
 
 
-def _effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Iterator[str]:
+def effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Iterator[str]:
+    """Yield what `begin` waits for after an operation, and what else its effects are."""
     if not effects:
         why = why_nothing_follows(operation)
         text = f"there is nothing to wait for: {why}" if why else "it is not known what to wait for"
@@ -131,8 +137,10 @@ def _effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Itera
     for effect in effects:
         yield ""
         yield f"{effect.name}, polls {effect.operation}"
-        yield from textwrap.wrap(printable(documentation_text(effect.documentation)), 88)
-        rows = [("basis", f"{effect.basis}: {BASES[effect.basis]}")]
+        # A sentence or two: what renders Markdown takes 30 ms to import.
+        yield from textwrap.wrap(printable(" ".join(effect.documentation.split())), 88)
+        rows = [("option", f"--then {xform_name(effect.name, '-')}")]
+        rows += [("basis", f"{effect.basis}: {BASES[effect.basis]}")]
         if effect.settle_for:
             held = f"a state counts once it has held for up to {effect.settle_for:g} s"
             rows.append(("settles", held))

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.utils import CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES
 
+from ..definitions.changes import EFFECT
 from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, load_definitions
-from ..definitions.shipped import shipped_definitions, shipped_services
-from ..definitions.smithy import service_key
+from ..definitions.shipped import (
+    shipped_definitions,
+    shipped_services,
+    shipped_traits,
+    unread_shipped,
+)
+from ..definitions.smithy import AWS_NAMESPACE, service_key
 from ..engine.model import WaiterDefinition
 from .places import default_loader
 from .service_waiters import ServiceWaiters
@@ -104,6 +111,45 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
     for definition in installed_definitions()[0]:
         if definition.service is None and definition.name not in names:
             yield "any", definition
+
+
+class KnownEffect(NamedTuple):
+    """An effect of an operation as the data has it, whatever the installed botocore has."""
+
+    service: str
+    """The `boto3.client` name."""
+    after: str
+    """The operation that has the effect; the first one of an operation is the default."""
+    name: str
+    operation: str
+    """The operation that is polled."""
+    basis: str
+    documentation: str
+
+
+def effects_of(service: str | None) -> Iterator[KnownEffect]:
+    """Yield the effects of the operations of a service, or of all services.
+
+    Args:
+        service: the `boto3.client` name.
+    """
+    services = [each for each in shipped_services() if service in (None, client_name(each))]
+    ids = {AWS_NAMESPACE + service_key(service_id): service_id for service_id in services}
+    # The traits are not parsed: those of all services would take 0.3 s.
+    for shape_id, effects in shipped_traits(EFFECT).items():
+        namespace, _, after = shape_id.partition("#")
+        service_id = ids.get(namespace)
+        if service_id is None:
+            continue
+        name_of_client, waiters = client_name(service_id), unread_shipped(service_id)
+        for name, body in effects.items():
+            operation, said = body.get("operation"), body.get("documentation")
+            if operation is None:
+                # It waits by a waiter of the service.
+                waiter = waiters[body.get("waiter", name)]
+                operation = waiter.operation
+                said = said or waiter.body.get("documentation")
+            yield KnownEffect(name_of_client, after, name, operation, body["basis"], said or "")
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:

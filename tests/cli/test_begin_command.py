@@ -1,6 +1,7 @@
 """`boto-wait begin SERVICE OPERATION`."""
 
 import json
+import re
 import shlex
 import signal
 from types import SimpleNamespace
@@ -102,6 +103,35 @@ def test_wrong_arguments_are_one_line(command, words, message, tmp_path, monkeyp
     code, out, err = command(f"begin {words} --once")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_operations_with_effects_are_listed_for_a_service(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    of_help, alone = command("begin rds --help"), command("begin rds")
+    assert (of_help[0], alone[:2]) == (0, (2, ""))
+    assert "OPERATION is missing" in alone[2]
+    for text in (of_help[1], alone[2]):
+        rows = dict(re.findall(r"^  ([-a-z0-9]+): ([-, a-z0-9]+)$", text, re.MULTILINE))
+        assert rows["modify-db-instance"] == "db-instance-modified"
+        blue_green = "switchover-blue-green-deployment"
+        assert rows[blue_green] == "blue-green-deployment-switchover-completed"
+        assert not {"describe-db-instances", "add-tags-to-resource"} & rows.keys()
+
+
+@pytest.mark.parametrize("words", ["begin sts", "begin sts --help"])
+def test_a_service_without_effects_says_so(words, command):
+    _, out, err = command(words)
+    assert "Operations of sts with an effect, and their effects:\n  none\n" in out + err
+
+
+def test_help_names_the_effects_of_an_operation(command):
+    code, out, _ = command("begin ec2 run-instances --help")
+    effects, _, _ = out.partition("positional arguments:")
+    assert (code, "`begin` waits for InstanceRunning." in effects) == (0, True)
+    choices = re.findall(r"^option +--then ([-a-z]+)$", effects, re.MULTILINE)
+    assert choices[:2] == ["instance-running", "instance-status-ok"]
+    assert re.search(r"^basis +identity: ", effects, re.MULTILINE)
+    assert "tags are changed" in " ".join(command("begin ec2 create-tags --help")[1].split())
 
 
 def test_interrupted_call_has_its_token(command, called):

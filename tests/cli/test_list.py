@@ -10,14 +10,18 @@ from botocore.model import ServiceModel
 
 @pytest.fixture
 def listed(command):
-    """`listed(words)`: the rows of the table, without its head; their cells are separated."""
+    """`listed(words)`: the rows of the first table, without its head; their cells are separated."""
 
     def run(words):
         code, out, _ = command(f"list {words}")
         assert code == 0
-        return [re.split(r"  +", line) for line in out.splitlines()[1:]]
+        return rows_of(out.partition("\n\n")[0])
 
     return run
+
+
+def rows_of(table):
+    return [re.split(r"  +", line) for line in table.splitlines()[1:]]
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def as_json(command):
 
 def test_services_are_listed_with_their_counts(listed, as_json, command):
     by_name = {row[0]: row[1:] for row in listed("")}
-    waiters = as_json("stepfunctions")
+    waiters = [each for each in as_json("stepfunctions") if each["kind"] == "waiter"]
     generated = sum("generated" in each["tags"] for each in waiters)
     counts = map(str, [len(waiters), generated, len(waiters) - generated])
     assert by_name["stepfunctions"] == [*counts, "sfn"]
@@ -118,6 +122,78 @@ def test_a_word_without_letters_describes_nothing(command):
 )
 def test_unknown_name_exits_with_2_and_a_suggestion(words, message, command):
     assert command(f"list {words}") == (2, "", f"boto-wait list: {message}\n")
+
+
+@pytest.mark.parametrize("words", ["list rds", "list db instance", "show rds"])
+def test_effects_stand_below_waiters_under_a_heading(words, command):
+    code, out, _ = command(words)
+    waiters, effects = out.split("\n\n")
+    heading, head, *_ = effects.splitlines()
+    assert (code, "`boto-wait begin SERVICE OPERATION`" in heading) == (0, True)
+    assert head.split()[-4:] == ["EFFECT", "AFTER", "POLLS", "BASIS"]
+    assert head.split()[:-4] == waiters.split()[: "WAITER" not in waiters.split()[0]]
+    row = "db_instance_modified ModifyDBInstance DescribeDBInstances goal"
+    assert row in " ".join(effects.split())
+    facts = json.loads(command(f"{words} --output json")[1])
+    kinds = [each["kind"] for each in facts]
+    assert [*dict.fromkeys(kinds)] == ["waiter", "effect"]
+    assert (kinds.count("waiter"), kinds.count("effect")) == (
+        len(rows_of(waiters)),
+        len(rows_of(effects)) - 1,
+    )
+
+
+def test_words_find_the_effects_of_an_operation(command, as_json):
+    assert "Effects, which" in command("list modify db instance")[1]
+    found = as_json("modify db instance")
+    assert {"rds", "docdb"} <= {each["service"] for each in found}
+    assert {each["after"] for each in found} == {"ModifyDBInstance"}
+    assert as_json("Modify-DB-Instance") == as_json("modify_db_instance") == found
+
+
+def test_words_of_the_documentation_find_effects(as_json):
+    found = as_json("--changes athena spark")
+    assert "StartCalculationExecution" in {each["after"] for each in found}
+
+
+def test_effects_alone_are_listed(listed, as_json, command):
+    of_service = listed("--changes cloudwatch-logs")
+    assert ["export_task_completed", "CreateExportTask", "DescribeExportTasks", "identity"] in (
+        of_service
+    )
+    assert listed("--changes logs") == of_service
+    assert [["logs", *row] for row in of_service] == [
+        row for row in listed("--changes") if row[0] == "logs"
+    ]
+    assert {each["kind"] for each in as_json("--changes")} == {"effect"}
+    assert as_json("--changes logs") == [
+        each for each in as_json("logs") if each["kind"] == "effect"
+    ]
+
+
+def test_a_tag_is_of_waiters_only(as_json, command):
+    assert {each["kind"] for each in as_json("rds --tag curated")} == {"waiter"}
+    assert command("list --tag curated --changes")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [("sts", "sts has no effects"), ("no such thing", "no effect is")]
+)
+def test_no_effect_found_is_a_message(words, message, command):
+    code, out, err = command(f"list --changes {words}")
+    assert (code, out, err.count("\n"), message in err) == (0, "", 1, True)
+
+
+@pytest.mark.parametrize("service", ["emr", "logs", "ecs", "stepfunctions"])
+def test_listed_effects_are_those_that_begin_waits_for(service, as_json, command):
+    names = ("after", "name", "operation", "basis", "documentation")
+    by_operation = {}
+    for effect in as_json(f"--changes {service}"):
+        by_operation.setdefault(effect["after"], []).append([effect[name] for name in names])
+    assert by_operation
+    for operation, effects in by_operation.items():
+        shown = json.loads(command(f"show {service} {operation} --output json")[1])
+        assert [[each[name] for name in names] for each in shown] == effects
 
 
 @pytest.mark.nightly(subject="catalog")

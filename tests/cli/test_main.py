@@ -38,7 +38,16 @@ def test_stdout_may_lack_characters(monkeypatch):
     ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
     ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
     ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {"tasks\\[\\].lastStatus"}),
-    ("nothing bucket", set()),
+    ("nothing bucket", set()), ("begin stepf", {"stepfunctions"}), ("begin nothing x", set()),
+    ("begin rds modify-db-inst", {"modify-db-instance"}), ("begin rds describe-db-in", set()),
+    # Without an effect, it is offered where no other operation is.
+    ("begin ec2 create-tag", {"create-tags"}), ("begin s3 create-bucket", {"create-bucket"}),
+    ("begin rds modify-db-instance --then ", {"db-instance-modified"}),
+    ("begin RDS ModifyDBInstance --then ", {"db-instance-modified"}),
+    ("begin ec2 run-instances --image-id ami-1 --then instance-s", {"instance-status-ok"}),
+    ("begin ec2 create-tags --then ", set()), ("begin --resume calls/1 --then ", set()),
+    ("show rds modify-db-inst", {"modify-db-instance"}), ("list --chan", {"--changes"}),
+    ("show rds db-instance-s", {"db-instance-stopped"}), ("schedule rds modify-db-inst", set()),
 ])  # fmt: skip
 def test_words_are_completed(line, words, monkeypatch, capsys):
     argcomplete = pytest.importorskip("argcomplete")

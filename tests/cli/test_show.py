@@ -88,6 +88,7 @@ def test_attempts_are_shown_for_three_waits(on_search_path, queue_ready, command
 def test_waiter_as_json(command):
     facts = json.loads(command("show s3 bucket-exists --output json")[1])
     assert (facts["method"], facts["operation"]) == ("wait_until_bucket_exists", "HeadBucket")
+    assert (facts["kind"], facts["service"]) == ("waiter", "s3")
     assert facts["acceptors"][0] == {"state": "success", "matcher": {"success": True}}
 
 
@@ -96,8 +97,28 @@ def test_an_operation_is_answered_with_its_effects(command):
     assert out.startswith("After DeleteBucket, `begin` waits for BucketNotExists.\n")
     assert re.search(r"^basis +goal: ", out, re.MULTILINE)
     assert re.search(r"^needs +s3:ListBucket$", out, re.MULTILINE)
+    assert re.search(r"^option +--then bucket-not-exists$", out, re.MULTILINE)
     [effect] = json.loads(command("show glue StartJobRun --output json")[1])
     assert (effect["basis"], effect["stop"]) == ("identity", "BatchStopJobRun")
+    assert (effect["kind"], effect["service"]) == ("effect", "glue")
+
+
+@pytest.mark.parametrize("service", ["s3", "cloudwatch-logs"])
+def test_a_service_is_shown_as_it_is_listed(service, command):
+    for options in ("", "--output json"):
+        assert command(f"show {service} {options}") == command(f"list {service} {options}")
+
+
+def test_given_definitions_are_shown_with_the_service(queue_ready, tmp_path, command):
+    file = tmp_path / "waiters.json"
+    file.write_text(queue_ready())
+    assert "queue_ready" in command("show sqs --definitions", file)[1]
+    assert "queue_ready" not in command("show sqs")[1]
+
+
+def test_an_unknown_service_alone_gets_a_hint(command):
+    code, out, err = command("show athna")
+    assert (code, out, "did you mean 'athena'?" in err) == (2, "", True)
 
 
 @pytest.mark.parametrize(
