@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -28,11 +28,8 @@ from ..common.wrong_arguments import (
 from ..definitions.changes import (
     EFFECTS_FILE,
     OF_ANSWER,
-    Basis,
     EffectTrait,
-    reason_without_effect,
     says_no_change,
-    shipped_effects,
     shipped_refused_items,
 )
 from ..definitions.near_waiters import did_you_mean
@@ -57,35 +54,11 @@ from ..service.waits import find_waiter
 from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
+from .known_effects import Effect, effect_from, effects_after, traits_of, why_nothing_follows
 from .target import Step, called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """What is waited for after a mutation."""
-
-    name: str
-    """Its name, which `begin` takes as `then_wait`."""
-    operation: str
-    """The operation that is polled."""
-    basis: Basis | None
-    """How it is known that a state belongs to the change, best first: `"identity"`, the answer of
-    the call names the change; `"goal"`, what was asked for is read back; `"version"`, the revision
-    of the answer or a later one; `"transition"`, another state was seen first; `"held"`, none was
-    seen, and the state has held for the whole of `settle_for`. None: the waiter is the
-    caller's, and may end on a state from before the call. An outcome may also have `"unchanged"`:
-    there was nothing to change."""
-    settle_for: float
-    """Seconds after the call in which a state counts only if another one was seen before it."""
-    stop: str | None
-    """The operation that stops what was begun; None if there is none."""
-    actions: tuple[str, ...]
-    """What the wait and `stop` need to be allowed to call: `ecs:DescribeServices`."""
-    documentation: str
-    """What is waited for, in a sentence."""
 
 
 class EffectWaiter(PollingWaiter):
@@ -207,7 +180,7 @@ class EffectOfCall:
         """The line to warn of a short wait; None: there is none, or it was warned."""
         found, _ = find_waiter(client, trait.waiter)
         self.bound_waiter = EffectWaiter(found, trait).bound()
-        self.effect = _effect(mutation, trait, found)
+        self.effect = effect_from(mutation, trait, found)
 
     def to_json(self) -> dict[str, Any]:
         """Return the trait for `EffectTrait.from_json`, which is given the definition."""
@@ -434,12 +407,6 @@ def _missing(
     ]
 
 
-def _action(service: str, operation: str) -> str:
-    """Return the IAM action of an operation."""
-    action = f"{service}:{operation}"
-    return {"s3:HeadBucket": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}.get(action, action)
-
-
 def _time_of(response: Any) -> float | None:
     """Return when a service answered, by its own clock: the header `Date`, in whole seconds."""
     headers = response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
@@ -477,23 +444,9 @@ def effect_of(client_method: Any, /) -> Effect | None:
     return next(effects_after(waiters.service, operation), None)
 
 
-def effects_after(service: ServiceWaiters, operation: OperationModel) -> Iterator[Effect]:
-    """Yield the effects of an operation, the one that is meant by default first.
-
-    Args:
-        service: the waiters of the operation's service.
-        operation: the operation.
-    """
-    for trait in _traits(service, operation):
-        waiter = trait.waiter
-        found = service.find(waiter) if isinstance(waiter, str) else service.bind(waiter)
-        if found is not None:
-            yield _effect(operation, trait, found)
-
-
 def definitions_after(client: Any, operation: OperationModel) -> list[WaiterDefinition]:
     """Return what the effects of an operation wait by."""
-    traits = _traits(waiters_of(client).service, operation)
+    traits = traits_of(waiters_of(client).service, operation)
     effects = (EffectOfCall(client, operation, trait) for trait in traits)
     return [each.bound_waiter.definition for each in effects]
 
@@ -539,7 +492,7 @@ def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> Effe
         return EffectOfCall(client, operation, trait, then_wait[1])
     if then_wait is not None and not isinstance(then_wait, str):
         raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
-    traits = {trait.name: trait for trait in _traits(waiters_of(client).service, operation)}
+    traits = {trait.name: trait for trait in traits_of(waiters_of(client).service, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
             return EffectOfCall(client, operation, trait)
@@ -560,34 +513,8 @@ def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> Effe
     raise WrongValueError(problem, waiter, known, PythonOnly(function))
 
 
-def why_nothing_follows(operation: OperationModel) -> str | None:
-    """Return why there is nothing to wait for after an operation; None if that is not known."""
-    return reason_without_effect(operation.service_model.service_id.hyphenize(), operation.name)
-
-
 def _nothing_follows(operation: OperationModel, reason: str) -> str:
     return f"{xform_name(operation.name)} has nothing to wait for: {reason}"
-
-
-def _effect(mutation: OperationModel, trait: EffectTrait, found: BoundWaiter) -> Effect:
-    stop = None if trait.stop is None else trait.stop.operation
-    operations = [found.operation.name] + ([] if stop is None else [stop])
-    service = mutation.service_model.signing_name
-    return Effect(
-        name=trait.name,
-        operation=found.operation.name,
-        basis=trait.basis,
-        settle_for=trait.settle_for,
-        stop=stop,
-        actions=tuple(_action(service, name) for name in operations),
-        documentation=trait.documentation or found.definition.documentation,
-    )
-
-
-def _traits(service: ServiceWaiters, operation: OperationModel) -> list[EffectTrait]:
-    """Return the effects, without those that poll what an older botocore lacks."""
-    known = {*service, *operation.service_model.operation_names}
-    return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]
 
 
 def _waiters_near(service: ServiceWaiters, operation: OperationModel) -> list[str]:

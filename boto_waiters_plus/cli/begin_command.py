@@ -11,7 +11,7 @@ from typing import Any
 from botocore import xform_name
 from botocore.model import ServiceModel
 
-from ..changes.effects import effects_after
+from ..changes.known_effects import effects_after
 from ..service.catalog import effects_of, service_names
 from ..service.on_the_spot import only_reads
 from ..service.service_waiters import ServiceWaiters

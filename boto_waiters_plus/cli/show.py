@@ -12,7 +12,7 @@ from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
-from ..changes.effects import Effect, effects_after, why_nothing_follows
+from ..changes.known_effects import Effect, effects_after, why_nothing_follows
 from ..definitions.words import documentation_text
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay

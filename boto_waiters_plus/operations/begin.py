@@ -16,7 +16,8 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
 from ..changes.call import make_awaited, run_blocking
-from ..changes.effects import AnsweredCall, Effect, chosen_effect, unchanged_by
+from ..changes.effects import AnsweredCall, chosen_effect, unchanged_by
+from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter

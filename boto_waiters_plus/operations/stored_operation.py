@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..batch.callbacks import CallbackThread
-from ..changes.effects import Effect
+from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import STOPS, Stop, requested, told
 from ..changes.target import run_blocked
