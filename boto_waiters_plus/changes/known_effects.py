@@ -75,8 +75,12 @@ def effect_from(mutation: OperationModel, trait: EffectTrait, found: BoundWaiter
 
 def traits_of(service: ServiceWaiters, operation: OperationModel) -> list[EffectTrait]:
     """Return the effects, without those that poll what an older botocore lacks."""
-    known = {*service, *operation.service_model.operation_names}
-    return [each for each in shipped_effects(shape_id_of(operation)) if each.polled in known]
+    operations = operation.service_model.operation_names
+    return [
+        each
+        for each in shipped_effects(shape_id_of(operation))
+        if each.polled in (service if isinstance(each.waiter, str) else operations)
+    ]
 
 
 def _action(service: str, operation: str) -> str:

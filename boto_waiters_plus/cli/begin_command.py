@@ -13,7 +13,6 @@ from botocore.model import ServiceModel
 
 from ..changes.known_effects import effects_after
 from ..service.catalog import effects_of, service_names
-from ..service.on_the_spot import only_reads
 from ..service.service_waiters import ServiceWaiters
 from .exit_codes import OF_A_WAIT, UsageError
 from .operation_parameters import add_operation_parameters
@@ -118,6 +117,8 @@ def _effects(service: ServiceModel) -> dict[str, list[str]]:
 
 def _that_change(service: ServiceModel) -> list[str]:
     """Return the operations that may change something."""
+    from ..service.on_the_spot import only_reads  # noqa: PLC0415 - slow, and not for the help
+
     known = operations_of(service)
     return [name for name in known if not only_reads(service.operation_model(known[name]))]
 

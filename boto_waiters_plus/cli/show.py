@@ -18,7 +18,6 @@ from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import printable
-from ..service.on_the_spot import only_reads
 from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
 from ..service.service_waiters import ServiceWaiters
@@ -73,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         service, definition = definition_named(arguments)
     except UnknownNameError:
+        from ..service.on_the_spot import only_reads  # noqa: PLC0415 - slow, and not for `begin`
+
         operation = _mutation(arguments)
         if operation is None or only_reads(operation):
             raise
