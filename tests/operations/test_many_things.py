@@ -8,7 +8,7 @@ from test_begin import StaleService, begin, named
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
-from boto_waiters_plus.changes import effects
+from boto_waiters_plus.changes import known_effects
 from boto_waiters_plus.definitions.changes import EffectTrait
 
 ROUTES = {
@@ -51,7 +51,7 @@ def made_up(monkeypatch):
 
     def use(body):
         trait = EffectTrait.of("Effect", body, "AssociateFileSystemAliases")
-        monkeypatch.setattr(effects, "shipped_effects", lambda _: iter([trait]))
+        monkeypatch.setattr(known_effects, "shipped_effects", lambda _: iter([trait]))
 
     return use
 
