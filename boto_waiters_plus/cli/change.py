@@ -257,7 +257,8 @@ class _Report(OutcomeReport):
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
         made = self._change.made
-        if made is None or getattr(error, "last_response", None) == made.response:
+        is_polled = getattr(error, "attempts", None) != 0
+        if made is None or (not is_polled and getattr(error, "last_response", None)):
             # What was answered last is the call: nothing was polled.
             self._operation, parameters = self._called, {}
         super()._failed(wait, parameters, error)
