@@ -12,6 +12,7 @@ from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
 from ..service.shapes import members_of
+from ..settings import Observer
 from .prepared_call import (
     PROPAGATION_WAIT,
     RECORDED,
@@ -162,6 +163,7 @@ def resumed_call(
     in_store: CallStore | None,
     path: str | None,
     cancel_event: CancelEvent | None = None,
+    on_attempt: Observer | None = None,
 ) -> PreparedCall:
     """Return the call that `resume_call` makes; raises as it does."""
     if (in_store is None) != (path is None):
@@ -180,6 +182,9 @@ def resumed_call(
         in_store=in_store,
         cancel_event=cancel_event,
         path=path,
+        on_attempt=on_attempt,
+        # What was answered is not repeated.
+        once=kept.get("answer") is not None,
         # One of an earlier version has fewer.
         **{name: record[name] for name in RECORDED if name in record},
     )

@@ -24,7 +24,7 @@ from ..service.errors import error_facts
 from ..service.json_parameters import as_json, without_sensitive
 from ..service.shapes import required_of
 from ..settings import Observer
-from .effects import AnsweredCall, EffectOfCall, chosen_effect, unchanged_by
+from .effects import EffectOfCall, chosen_effect, unchanged_by
 from .existing_resource import Check, ExistingResource
 from .gone import GoneResource
 from .repetition import (
@@ -185,16 +185,6 @@ class PreparedCall:
         if options.in_store is not None:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
 
-    @property
-    def can_be_stopped(self) -> bool:
-        """Whether a call is known that stops what this one begins."""
-        return self.effect is not None and self.effect.effect.stop is not None
-
-    def answered(self, call: CallOutcome) -> AnsweredCall:
-        """Return the call with its answer, whose effect is waited for or stopped."""
-        assert self.effect is not None, "there is something to wait for"
-        return self.effect.answered(self.parameters, call.response)
-
     async def run(self, drive: Drive) -> CallOutcome:
         """Make the call and wait; whether that blocks depends on `drive` alone."""
         self._drive = drive
@@ -265,7 +255,7 @@ class PreparedCall:
         is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
-            answered, own = self.answered(call), self._options
+            answered, own = self.effect.answered(self.parameters, call.response), self._options
             given = WaitOptions(cancel_event=own.cancel_event, on_attempt=own.on_attempt)
             left = self.bound.left(repetition.time_left)
             outcome = await self._drive(answered.wait(left, given))

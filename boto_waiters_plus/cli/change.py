@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import shlex
 import sys
 import time
@@ -25,20 +26,16 @@ from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..operations.begin import Beginning
+from ..operations.operation import StoreError
 from ..outcome import WaiterOutcome
 from ..progress import WaitProgress
 from ..service.labels import ResourceLabel
 from ..service.tokens import new_token, token_member
-from .exit_codes import UsageError, exit_code
+from .exit_codes import CannotRunError, UsageError, exit_code
 from .live_progress import progress_on_stderr
 from .operation_parameters import check_parameters, given_parameters
 from .operations import store_of
-from .options import (
-    client_of,
-    one_line_warnings,
-    options_of_one,
-    session_of,
-)
+from .options import client_of, one_line_warnings, options_of_one, session_of
 from .outcome_report import OutcomeReport, error_json, redacted, safe_response
 from .output import counted, flag, json_text, refused, span
 
@@ -74,11 +71,14 @@ def run_change(arguments: argparse.Namespace) -> int:
             elapsed = time.monotonic() - started_at
             report.interrupted(progress.waits[0], change.polled(), elapsed)
             return exit_code(interrupt)
-        except (BotoCoreError, ClientError) as error:
-            end = error
+        except (BotoCoreError, ClientError, StoreError) as error:
+            end = change.error = error
         if end is not None:
             progress.ended(0, end)
-        return report.ended(progress.waits[0], change.polled(), end)
+        # The last event may still be on its way from the thread of callbacks.
+        wait = progress.waits[0]
+        wait = replace(wait, label=getattr(end, "label", "") or wait.label)
+        return report.ended(wait, change.polled(), end)
 
 
 class _Change:
@@ -121,7 +121,7 @@ class _Change:
                 return self.made.outcome
             operation = self._beginning.begun(self.made)
             return operation.result()
-        except (WaiterError, KeyboardInterrupt) as error:
+        except (WaiterError, StoreError, KeyboardInterrupt) as error:
             if operation is not None:
                 operation.cancel()
             self.error, self.made = error, self.made or getattr(error, "call", None)
@@ -131,7 +131,7 @@ class _Change:
             if isinstance(error, KeyboardInterrupt):
                 # A second Ctrl-C gives it up.
                 self.stop = stop_in_time(answered) if self._stops.cancel else None
-            elif self._stops.includes(error):
+            elif isinstance(error, WaiterError) and self._stops.includes(error):
                 self.error = told(error, stop_in_time(answered))
             raise self.error from None
 
@@ -190,13 +190,14 @@ def _new(arguments: argparse.Namespace) -> _Change:
 
 def _resumed(arguments: argparse.Namespace) -> _Change:
     store = store_of(arguments.store)
-    with refused(LookupError):
+    with refused(LookupError), refused(StoreError, instead=CannotRunError):
         kept = store.get_call(arguments.resume)
     record = kept["record"]
     arguments.region = arguments.region or record["target"]["region"]
     arguments.endpoint_url = arguments.endpoint_url or record["target"]["endpoint"]
     client = client_of(session_of(arguments), record["service"], arguments)
-    call = resumed_call(client, record, arguments.max_wait, store, arguments.resume)
+    where = (store, arguments.resume, None, arguments.on_attempt)
+    call = resumed_call(client, record, arguments.max_wait, *where)
     return _Change(call, StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel))
 
 
@@ -217,9 +218,18 @@ class _AnnouncedStore:
 
 def _resume_command(arguments: argparse.Namespace) -> str:
     """Return the command that goes on with a call that a store keeps."""
-    words = ["boto-wait", "begin", "--resume", arguments.resume]
-    words += [] if arguments.store is None else ["--store", arguments.store]
-    return printable(shlex.join(words))
+    # Without a password.
+    url = re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1@", arguments.store or "")
+    words = ["--store", url] if url else []
+    return _command(arguments, "--resume", arguments.resume, *words)
+
+
+def _command(arguments: argparse.Namespace, *words: str) -> str:
+    """Return a command of this kind, on the same connection."""
+    names = "profile", "region", "endpoint_url", "ca_bundle"
+    options = [f"{flag(name)}={value}" for name in names if (value := getattr(arguments, name))]
+    options += ["--no-verify-ssl"] * (arguments.verify is False)
+    return printable(shlex.join(["boto-wait", "begin", *words, *options]))
 
 
 class _Report(OutcomeReport):
@@ -247,9 +257,10 @@ class _Report(OutcomeReport):
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
         made = self._change.made
-        if made is None or getattr(error, "last_response", None) is made.response:
-            # What was answered last is the call.
-            self._operation = self._called
+        is_polled = getattr(error, "attempts", None) != 0
+        if made is None or (not is_polled and getattr(error, "last_response", None)):
+            # What was answered last is the call: nothing was polled.
+            self._operation, parameters = self._called, {}
         super()._failed(wait, parameters, error)
 
     def _facts(
@@ -271,10 +282,9 @@ class _Report(OutcomeReport):
         if error is None:
             return facts
         is_cut = isinstance(error, KeyboardInterrupt)
-        facts["error"] = error_json(error)
         # A call that was cut off may have been executed.
         is_unknown = getattr(error, "outcome_unknown", is_cut and made is None)
-        facts["outcome_unknown"] = is_unknown
+        facts |= {"error": error_json(error), "outcome_unknown": is_unknown}
         is_open = is_cut or isinstance(error, (WaiterTimeoutError, WaiterCancelledError))
         if self._arguments.resume and (is_open or is_unknown):
             facts["resume"] = _resume_command(self._arguments)
@@ -306,29 +316,31 @@ class _Report(OutcomeReport):
             self._say(self._change.stop.text)
         answered = self._change.answered()
         if answered is None:
-            if facts["outcome_unknown"] and self._change.repeat:
-                self._say(self._change.repeat)
+            if facts["outcome_unknown"]:
+                self._say(self._change.repeat or "find out if it was executed before you repeat it")
             return
-        self._say(f"polled: {self._operation.name} {json_text(facts['polled'])}")
-        if "stop" not in facts and (command := _stop_command(answered)):
+        if facts["polled"]:
+            self._say(f"polled: {self._operation.name} {json_text(facts['polled'])}")
+        is_running = facts.get("stop", {"state": "refused"})["state"] == "refused"
+        if is_running and (command := self._stop_command(answered)):
             has_failed = isinstance(self._change.error, WaiterFailedError)
             self._say(f"to stop it{', if it still runs' * has_failed}: {command}")
         if self._has_text:
             self._print_responses(facts)
 
-
-def _stop_command(answered: AnsweredCall) -> str:
-    """Return the command that stops what a call has begun; "" if nothing is known that does."""
-    try:
-        method, several = answered.stop_calls()
-    except (NotImplementedError, WaiterFailedError):
-        return ""
-    service = answered.effect.mutation.service_model.service_name
-    commands = []
-    for parameters in several:
-        words = ["boto-wait", "begin", service, method.replace("_", "-")]
-        for name, value in parameters.items():
-            values = value if isinstance(value, list) else [value]
-            words += [f"--{xform_name(name, '-')}", *map(str, values)]
-        commands.append(printable(shlex.join([*words, "--no-wait", "--max-wait", "1m"])))
-    return "; ".join(commands)
+    def _stop_command(self, answered: AnsweredCall) -> str:
+        """Return the command that stops what a call has begun; "" if nothing is known that does."""
+        try:
+            method, several = answered.stop_calls()
+        except (NotImplementedError, WaiterFailedError):
+            return ""
+        service, commands = self._called.service_model, []
+        shape = service.operation_model(answered.effect.effect.stop or "").input_shape
+        for parameters in several:
+            words = [service.service_name, method.replace("_", "-")]
+            for name, value in redacted(shape, parameters, is_answer=False).items():
+                values = value if isinstance(value, list) else [value]
+                words += [f"--{xform_name(name, '-')}", *map(str, values)]
+            words += ["--no-wait", "--max-wait", "1m"]
+            commands.append(_command(self._arguments, *words))
+        return "; ".join(commands)

@@ -4,16 +4,21 @@ import json
 import re
 import shlex
 import signal
+import threading
 from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.exceptions import ReadTimeoutError
+from botocore.exceptions import NoCredentialsError, ReadTimeoutError
 from moto import mock_aws
+
+from boto_waiters_plus.operations import Store
+from boto_waiters_plus.operations.in_memory import MEMORY
 
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
 NEW = "begin s3 create-bucket --bucket new-bucket --max-wait 9"
 DELETE = "s3 delete-bucket --bucket b"
+JOB = "begin glue start-job-run --job-name nightly"
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +78,6 @@ def test_call_without_an_answer_is_a_timeout(command, called):
     assert "resume" not in facts
 
 
-JOB = "begin glue start-job-run --job-name nightly"
 THEN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 --then"
 
 
@@ -140,6 +144,20 @@ def test_interrupted_call_has_its_token(command, called):
     facts = json.loads(out)
     assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", True)
     assert f"--client-token {facts['token']}" in err
+    assert "find out if it was executed" in command(f"{JOB} --max-wait 9")[2]
+
+
+@pytest.mark.parametrize("words", [RUN, JOB])
+def test_missing_credentials_end_the_call(command, called, words):
+    def refuse(*_):
+        raise NoCredentialsError
+
+    called(refuse)
+    code, out, err = command(f"{words} --max-wait 9 --output json")
+    facts = json.loads(out)
+    assert (code, facts["outcome"], facts["outcome_unknown"]) == (253, "error", False)
+    assert (facts["error"]["type"], facts["polled"]) == ("NoCredentialsError", {})
+    assert err.endswith(": Unable to locate credentials\n")
 
 
 def interrupted_job(name, _):
@@ -182,6 +200,36 @@ def test_stored_call_is_resumed(command, called, tmp_path):
     assert (code, json.loads(resumed)["token"]) == (0, facts["token"])
     code, _, err = command("", *resume)
     assert (code, "has ended" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("runs", "virtual_time")
+def test_stored_wait_is_resumed_without_a_token(command, tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    monkeypatch.chdir(tmp_path)
+    words = "--max-wait 5m --output json"
+    facts = json.loads(command(f"{JOB} {words} --store calls.db")[1])
+    code, out, err = command("", *shlex.split(facts["resume"])[1:], *shlex.split(words))
+    resumed = json.loads(out)
+    assert (code, resumed["outcome"], resumed["observed"]) == (124, "timed out", "STOPPING")
+    assert resumed["label"] == "glue JobName=nightly, RunId=jr 1"
+    assert "glue JobName=nightly, RunId=jr 1: STOPPING, attempt 1 after" in err
+
+
+@pytest.mark.parametrize("words", [JOB, f"begin --resume calls/{32 * '0'}"])
+def test_a_store_without_access_is_one_line(command, words, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    code, _, err = command(f"{words} --max-wait 9 --store", tmp_path / "none" / "calls.db")
+    assert (code, err.count("\n"), "unable to open database file" in err) == (255, 1, True)
+
+
+def test_the_command_that_goes_on_has_no_password(command, called, tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    store = Store(tmp_path / "calls.db")
+    monkeypatch.setattr("boto_waiters_plus.cli.change.store_of", lambda _: store)
+    called(interrupt)
+    code, out, err = command(f"{JOB} --max-wait 9 --output json --store postgresql://me:p@h/calls")
+    assert (code, json.loads(out)["resume"] in err) == (130, True)
+    assert " --store postgresql://me@h/calls" in err
 
 
 def test_what_a_call_has_done_is_waited_for(command):
@@ -243,6 +291,7 @@ def test_the_report_tells_why_nothing_was_stopped(command, called):
     assert (code, facts["stop"]["state"]) == (124, "refused")
     assert "could not be stopped" in err
     assert "could not be stopped" in facts["error"]["message"]
+    assert "to stop it: boto-wait begin glue batch-stop-job-run " in err
 
 
 def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
@@ -313,6 +362,43 @@ def test_an_error_says_what_is_polled_and_how_to_stop_it(command):
     assert responses["last_response"] == RUNS["GetJobRun"][-1]
 
 
+@pytest.mark.parametrize("end", ["SUCCEEDED", "FAILED"])
+def test_label_of_one_attempt_is_what_is_polled(command, called, end):
+    called(lambda *_: {"JobRunId": "jr", "JobRun": {"JobRunState": end}})
+    # Events of attempts are late, and come after the end.
+    is_over = threading.Event()
+    MEMORY.pool().callbacks.put(is_over.wait)
+    facts = json.loads(command(f"{JOB} --max-wait 9 --output json")[1])
+    is_over.set()
+    assert (facts["attempts"], facts["label"]) == (1, "glue JobName=nightly, RunId=jr")
+
+
+@pytest.mark.usefixtures("runs", "virtual_time")
+def test_the_command_that_stops_it_has_the_connection(command):
+    words = "--region eu-west-1 --endpoint-url http://127.0.0.1:1 --no-verify-ssl --ca-bundle ca"
+    err = command(f"{JOB} --max-wait 5m {words}")[2]
+    stop = next(line for line in err.splitlines() if "to stop it: " in line)
+    assert f"{stop} ".endswith(
+        " --max-wait 1m --region=eu-west-1 --endpoint-url=http://127.0.0.1:1 --ca-bundle=ca "
+        "--no-verify-ssl "
+    )
+
+
+def test_the_command_that_stops_it_has_no_secret(command, called, virtual_time):
+    answers = {"CreateEvaluationJob": {"jobArn": "arn:aws:bedrock:us-east-1:1:evaluation-job/x1"}}
+    called(lambda name, _: answers.get(name, {"status": "InProgress"}))
+    dataset = {"taskType": "Summarization", "dataset": {"name": "d"}, "metricNames": ["m"]}
+    job = {"evaluationConfig": {"automated": {"datasetMetricConfigs": [dataset]}}}
+    job |= {"jobName": "j", "roleArn": "arn:aws:iam::123456789012:role/r"}
+    job |= {"outputDataConfig": {"s3Uri": "s3://b"}}
+    job |= {"inferenceConfig": {"models": [{"bedrockModel": {"modelIdentifier": "m"}}]}}
+    words = "begin bedrock create-evaluation-job --max-wait 5m --output json --cli-input-json"
+    code, out, err = command(words, json.dumps(job))
+    assert (code, virtual_time.now > 200) == (124, True)
+    assert "stop-evaluation-job --job-identifier '***' " in err
+    assert "evaluation-job/x1" not in out + err
+
+
 @pytest.mark.usefixtures("runs", "virtual_time")
 def test_options_of_a_wait_are_taken_where_it_waits(command):
     words = f"{JOB} --max-wait 5m --max-attempts 2"
@@ -347,6 +433,16 @@ def test_a_task_is_run_to_its_end_and_fails_with_it(command, called, operation, 
     ended, out, err = command(f"{words} --query", query)
     assert (ended, out) == (code, f"{exit_code}\n")
     assert ("app: exit code 3" in err) is (code != 0)
+
+
+def test_nothing_is_polled_where_nothing_was_accepted(command, called):
+    refused = {"tasks": [], "failures": [{"arn": "arn:i", "reason": "RESOURCE:MEMORY"}]}
+    called(lambda *_: refused)
+    words = "begin ecs run-task --cluster c --task-definition t --then tasks-succeeded --max-wait 9"
+    code, out, err = command(f"{words} --output json --include-response")
+    facts = json.loads(out)
+    assert (code, facts["polled"], facts["last_response"]) == (255, {}, refused)
+    assert ("RESOURCE:MEMORY" in err, "polled:" in err) == (True, False)
 
 
 def test_json_has_what_is_reported(command, called):
