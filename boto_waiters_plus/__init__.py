@@ -138,7 +138,7 @@ if not TYPE_CHECKING:  # where every name would be Any
             hint = f": write `from {home} import {name}`" if home else ""
             problem = f"module {__name__!r} has no attribute {name!r}{hint}"
             # With a name and without an object Python adds no guess of its own.
-            raise AttributeError(problem, name=name if home else None)
+            raise AttributeError(problem, **({"name": name} if home else {}))
         globals()[name] = value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
         return value
 
@@ -150,8 +150,9 @@ def _names_of_submodules() -> dict[str, str]:
 
     found: dict[str, str] = {}
     for module in (f"{__name__}.{each}" for each in _SUBMODULES):
-        loader: Any = getattr(find_spec(module), "loader", None)
-        listed = re.search(r"(?m)^__all__ = \[([^]]*)", loader.get_source(module) or "")
+        # Where no sources are, `str` returns a text without names.
+        source = getattr(getattr(find_spec(module), "loader", None), "get_source", str)(module)
+        listed = re.search(r"(?m)^__all__ = \[([^]]*)", source or "")
         found |= dict.fromkeys(re.findall(r"\w+", listed[1]) if listed else (), module)
     return found
 

@@ -28,8 +28,9 @@ def missing_extra(what: str, extra: str, error: ImportError) -> str:
         needed = ""
     packages = re.findall(rf"""(?m)^(.+?) *;.*\bextra *== *['"]{extra}['"]""", needed)
     names = " ".join(f'"{package}"' for package in packages)
-    # The environment of this interpreter may not be active; under uWSGI the executable is uWSGI.
-    python = re.fullmatch(r"\S+[/\\]python[^/\\\s]*", sys.executable or "")
+    # The environment of this interpreter may not be active; under uWSGI the executable is uWSGI,
+    # and a path that a shell takes apart is left out.
+    python = re.fullmatch(r"[\w.:~+/\\-]+[/\\]python[\w.-]*", sys.executable or "")
     command = f"{python[0] if python else 'python'} -m pip install "
     command += names or f'".[{extra}]" in a clone of the package'
     reason = str(error).partition("\n")[0]

@@ -1,6 +1,7 @@
 """The package as it is installed: its version, its data, its names, what it imports."""
 
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import pkgutil
@@ -8,6 +9,7 @@ import pydoc
 import subprocess
 import sys
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 
@@ -95,6 +97,20 @@ def test_a_name_of_a_submodule_says_its_import():
         exec(code.strip("`"), scope)
         assert scope[name] is getattr(homes[name], name)
     assert {name.partition(".")[0] for name in imported}.isdisjoint((*OTHERS, "boto_waiters_plus"))
+
+
+def test_a_misspelt_name_has_pythons_own_guess():
+    with pytest.raises(AttributeError) as caught:
+        boto_waiters_plus.wait_untill  # noqa: B018 - it raises
+    # Of these Python guesses.
+    assert (caught.value.name, caught.value.obj) == ("wait_untill", boto_waiters_plus)
+
+
+@pytest.mark.parametrize("spec", [None, SimpleNamespace(loader=None)])
+def test_a_name_is_missing_also_where_no_source_is(spec, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: spec)
+    with pytest.raises(AttributeError, match=r"'boto_waiters_plus' has no attribute 'call_once'$"):
+        boto_waiters_plus.call_once  # noqa: B018 - it raises
 
 
 def test_dir_has_what_is_public():

@@ -14,6 +14,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
+from boto_waiters_plus.common.extras import missing_extra
 
 TELEMETRY, FLEET = "boto_waiters_plus.telemetry", "boto_waiters_plus.fleet"
 
@@ -113,6 +114,22 @@ def test_without_metadata_the_clone_is_named(monkeypatch):
         monkeypatch.setattr(importlib.metadata, "requires", lambda _, found=requires: found)
         with pytest.raises(ImportError, match=r'-m pip install "\.\[store\]" in a clone'):
             open_store()
+
+
+@pytest.mark.parametrize("named", [
+    ("/venv/bin/python3.13t", "/venv/bin/python3.13t"),
+    (r"C:\venv\Scripts\python.exe", r"C:\venv\Scripts\python.exe"),
+    ("/my venv/bin/python", "python"),
+    ("/a&b(c)/bin/python", "python"),
+    ("/usr/bin/uwsgi", "python"),
+    ("", "python"),
+    (None, "python"),
+])  # fmt: skip
+def test_the_command_survives_a_shell(named, monkeypatch):
+    executable, expected = named
+    monkeypatch.setattr(sys, "executable", executable)
+    text = missing_extra("it", "store", ImportError("x"))
+    assert f"install it with: {expected} -m pip install " in text
 
 
 def test_an_error_of_the_package_itself_is_raised(monkeypatch):
