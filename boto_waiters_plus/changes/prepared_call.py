@@ -332,7 +332,7 @@ class PreparedCall:
         lifetime = None if member is None else member.lifetime
         if error.outcome_unknown and member is not None:
             token = "its token" if member.is_sensitive else f"{member.name}={self.token!r}"
-            text = f"To repeat the same call, pass {token} to call_once."
+            text = f"To repeat the same call, pass {token} to {self._options.name}."
             if lifetime is not None:
                 is_over = isinstance(error, CallTimeoutError) and self._token_left < self.max_wait
                 known = f"The service knows the token for {lifetime} s from the first attempt"

@@ -112,8 +112,9 @@ class OutcomeReport:
         facts = self._facts(ending, wait, parameters)
         text = f"{wait.label}: {error}"
         if isinstance(error, WaiterError):
-            # The message names the resource, and ends with the advice.
+            # The message ends with the advice, and names the resource if there was a wait for it.
             text = str(error).removesuffix("".join(error.advice)) + in_flags(error.advice)
+            text = text if error.label else f"{wait.label}: {text}"
             facts |= _counts(error)
             acceptor = error.acceptor
             facts["acceptor"] = None if acceptor is None else acceptor.text
