@@ -442,7 +442,7 @@ def test_nothing_is_polled_where_nothing_was_accepted(command, called):
     code, out, err = command(f"{words} --output json --include-response")
     facts = json.loads(out)
     assert (code, facts["polled"], facts["last_response"]) == (255, {}, refused)
-    assert ("RESOURCE:MEMORY" in err, "polled:" in err, "ecs cluster=c" in err) == (
+    assert ("RESOURCE:MEMORY" in err, "polled:" in err, ", cluster=c: " in err) == (
         True,
         False,
         True,
