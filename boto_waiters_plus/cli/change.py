@@ -33,12 +33,7 @@ from .exit_codes import UsageError, exit_code
 from .live_progress import progress_on_stderr
 from .operation_parameters import check_parameters, given_parameters
 from .operations import store_of
-from .options import (
-    client_of,
-    one_line_warnings,
-    options_of_one,
-    session_of,
-)
+from .options import client_of, one_line_warnings, options_of_one, session_of
 from .outcome_report import OutcomeReport, error_json, redacted, safe_response
 from .output import counted, flag, json_text, refused, span
 
