@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _prepare_output()
         with contextlib.nullcontext() if is_script else ended_by_sigterm():
             arguments = _parsed(name, words)
-            with getattr(arguments, "log", contextlib.nullcontext)():
+            with (getattr(arguments, "log", None) or contextlib.nullcontext)():
                 code: int = arguments.run(arguments)
             sys.stdout.flush()
     except KeyboardInterrupt as error:

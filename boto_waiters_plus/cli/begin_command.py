@@ -107,11 +107,8 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
 def _effects(service: ServiceModel) -> dict[str, list[str]]:
     """Return the effects of the operations of a service, as a command line names both."""
     found: dict[str, list[str]] = {}
-    known = {*service.operation_names}
     for effect in effects_of(service.service_name):
-        if {effect.after, effect.operation} <= known:
-            effects = found.setdefault(xform_name(effect.after, "-"), [])
-            effects.append(xform_name(effect.name, "-"))
+        found.setdefault(xform_name(effect.after, "-"), []).append(xform_name(effect.name, "-"))
     return found
 
 

@@ -247,7 +247,7 @@ def _shorthand(shape: Shape, text: str, where: str) -> Any:
             key = name
             pairs[key] = [value]
         elif key is None or (members is None and not equals):
-            raise UsageError(f"{where} must be Key=value,Key2=value or JSON, not {text!r}")
+            raise UsageError(f"{where} must be Key=value,Key2=value or JSON")
         else:
             pairs[key].append(part)
     if isinstance(shape, MapShape):
@@ -272,7 +272,7 @@ def _parts(text: str, where: str) -> Sequence[str]:
     try:
         return list(lexer)
     except ValueError as error:
-        raise UsageError(f"{where}: {str(error).lower()} in {text!r}") from None
+        raise UsageError(f"{where}: {str(error).lower()}") from None
 
 
 def _contents(word: str, where: str) -> str:

@@ -109,7 +109,6 @@ def add_client_options(parser: argparse.ArgumentParser) -> None:
         dest="log",
         action="store_const",
         const=debug_log,
-        default=contextlib.nullcontext,
         help="log to stderr: each attempt, where credentials are from, what botocore retries",
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
@@ -21,7 +22,7 @@ from ..definitions.shipped import (
 )
 from ..definitions.smithy import AWS_NAMESPACE, service_key
 from ..engine.model import WaiterDefinition
-from .places import default_loader
+from .places import botocore_is_older, default_loader
 from .service_waiters import ServiceWaiters
 
 CLIENT_NAMES = {each: name for name, each in CLIENT_NAME_TO_HYPHENIZED_SERVICE_ID_OVERRIDES.items()}
@@ -77,17 +78,23 @@ def definitions_of(service: str, files: Sequence[str] | None = None) -> Sequence
         WaiterDefinitionError: one of these files, or one on the search path, cannot be read or is
             malformed.
     """
-    loader = default_loader()
-    try:
-        definitions = load_definitions(files or ())
-        document = loader.load_service_model(service, "service-2")
-        waiters = ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
-        found = [waiter.definition for waiter in waiters.values()]
-    except UnknownServiceError:
-        # The service is newer than the installed botocore.
+    waiters = _waiters_of(service, load_definitions(files or ()))
+    if waiters is None:
         ids = {client_name(service_id): service_id for service_id in shipped_services()}
         found = list(shipped_definitions(ids[service]))
+    else:
+        found = [waiter.definition for waiter in waiters.values()]
     return sorted(found, key=lambda definition: definition.name)
+
+
+def _waiters_of(service: str, definitions: Sequence[WaiterDefinition]) -> ServiceWaiters | None:
+    """Return the waiters of a service; None: it is newer than the installed botocore."""
+    loader = default_loader()
+    try:
+        document = loader.load_service_model(service, "service-2")
+    except UnknownServiceError:
+        return None
+    return ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
 
 
 def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
@@ -114,7 +121,7 @@ def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:
 
 
 class KnownEffect(NamedTuple):
-    """An effect of an operation as the data has it, whatever the installed botocore has."""
+    """An effect of an operation as the data has it."""
 
     service: str
     """The `boto3.client` name."""
@@ -128,11 +135,13 @@ class KnownEffect(NamedTuple):
 
 
 def effects_of(service: str | None) -> Iterator[KnownEffect]:
-    """Yield the effects of the operations of a service, or of all services.
+    """Yield the effects that the operations of a service have here, or those of all services.
 
     Args:
-        service: the `boto3.client` name.
+        service: the `boto3.client` name. None: all services, whatever an older botocore lacks.
     """
+    here = _waiters_of(service, ()) if service is not None and botocore_is_older() else None
+    known = None if here is None else {*here.operation_names, *here}
     services = [each for each in shipped_services() if service in (None, client_name(each))]
     ids = {AWS_NAMESPACE + service_key(service_id): service_id for service_id in services}
     # The traits are not parsed: those of all services would take 0.3 s.
@@ -143,13 +152,15 @@ def effects_of(service: str | None) -> Iterator[KnownEffect]:
             continue
         name_of_client, waiters = client_name(service_id), unread_shipped(service_id)
         for name, body in effects.items():
-            operation, said = body.get("operation"), body.get("documentation")
+            polled = operation = body.get("operation")
+            said = body.get("documentation")
             if operation is None:
                 # It waits by a waiter of the service.
                 waiter = waiters[body.get("waiter", name)]
-                operation = waiter.operation
+                polled, operation = xform_name(waiter.name), waiter.operation
                 said = said or waiter.body.get("documentation")
-            yield KnownEffect(name_of_client, after, name, operation, body["basis"], said or "")
+            if known is None or {after, polled} <= known:
+                yield KnownEffect(name_of_client, after, name, operation, body["basis"], said or "")
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:

@@ -89,3 +89,12 @@ def test_no_value_is_quoted_where_a_type_is_wrong(command, value, given):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "Invalid type for parameter " in err
     assert "hunter2" not in err
+
+
+@pytest.mark.parametrize("value", ["hunter2", 'PASSWORD="hunter2', "USERNAME=u,PASSWORD=hunter2,x"])
+def test_no_value_is_quoted_where_pairs_are_wrong(command, value):
+    words = "begin cognito-idp admin-initiate-auth --no-wait --max-wait 9 --auth-parameters"
+    code, out, err = command(words, value)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("boto-wait begin: --auth-parameters")
+    assert "hunter2" not in err
