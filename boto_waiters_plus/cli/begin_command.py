@@ -96,6 +96,7 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
         return
     operation = operation_named(service, names[1])
     name = xform_name(operation.name, "-")
+    parser.named = f" {service.service_name} {name}"
     parser.set_defaults(model=operation, effects=lambda: _effects(service).get(name, ()))
     if is_help:
         waiters = ServiceWaiters(service, session.get_component("data_loader"))

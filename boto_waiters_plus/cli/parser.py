@@ -58,6 +58,9 @@ class _HelpFormatter(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, and takes no abbreviations."""
 
+    named = ""
+    """The service and what follows it, whose help has their parameters."""
+
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**{"allow_abbrev": False, "formatter_class": _HelpFormatter, **keywords})
 
@@ -75,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message and the command that shows the help, and exit."""
-        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
+        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see `{self.prog}{self.named} --help`)\n")
 
 
 # --- completion, by argcomplete ------------------------------------------------------------------

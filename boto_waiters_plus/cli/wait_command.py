@@ -116,6 +116,7 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
             raise UsageError(f"{names[1]} is an operation, not a waiter: give --until, the state")
     bound_waiter = waiter_among(waiters, names[1], service.service_name)
     parser.set_defaults(bound_waiter=lambda _: bound_waiter, is_made=False)
+    parser.named = f" {service.service_name} {printable(names[1])}"
     if arguments.help:
         what = f"{service.service_name} {names[1]} [--parameter value ...]"
         parser.usage = f"boto-wait {what} --max-wait TIME [options]"

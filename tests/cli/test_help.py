@@ -175,3 +175,9 @@ def test_columns_of_list_are_explained(helped):
     heads = helped("list s3").splitlines()[0].split()[2:]
     for title in (*heads, "GENERATED", "CURATED"):
         assert re.search(rf"^{title} +\w", legend, re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", ["s3 bucket-exists", "begin s3 create-bucket"])
+def test_an_error_names_the_help_that_has_the_parameters(command, words):
+    code, _, err = command(f"{words} --bucket")
+    assert (code, f"`boto-wait {words} --help`" in err) == (2, True)
