@@ -29,6 +29,8 @@ FILE = "docs/pictures/page.svg"
 PORT, TOKEN = 8753, "word"
 WIDTH, HEIGHT = 1180, 430
 """Of the window, whose frame takes some of the height."""
+ATTEMPTS = 2
+"""Of each wait, before the picture is taken."""
 STREAM = {"StreamDescription": {"StreamStatus": "CREATING"}}
 TABLE = {"Table": {"TableStatus": "UPDATING"}}
 STACK = {"Stacks": [{"StackStatus": "UPDATE_IN_PROGRESS"}]}
@@ -86,7 +88,9 @@ def picture() -> str:
     threads = worker, threading.Thread(target=server.run)
     for thread in threads:
         thread.start()
-    time.sleep(8)  # some attempts
+    # Beside a worker and a browser time is real.
+    while any(each["metadata"]["attempts"] < ATTEMPTS for each in store.list().operations):
+        time.sleep(0.1)
     with tempfile.TemporaryDirectory() as folder:
         images = {scheme: photograph(scheme, folder) for scheme in SCHEMES}
     stop.set()

@@ -123,7 +123,6 @@ def _that_change(service: ServiceModel) -> list[str]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the call and wait; return the exit code."""
-    # Not for the help and completions.
-    from .change import run_change  # noqa: PLC0415
+    from .change import run_change  # noqa: PLC0415 - slow, and not for the help
 
     return run_change(arguments)

@@ -31,6 +31,7 @@ from ..outcome import WaiterOutcome
 from ..progress import WaitProgress
 from ..service.labels import ResourceLabel
 from ..service.tokens import new_token, token_member
+from ..settings import Observer
 from .exit_codes import CannotRunError, UsageError, exit_code
 from .live_progress import progress_on_stderr
 from .operation_parameters import check_parameters, given_parameters
@@ -48,14 +49,14 @@ def run_change(arguments: argparse.Namespace) -> int:
         progress.waits[0] = replace(progress.waits[0], label=event.label)
         progress.attempted(0, event)
 
-    arguments.on_attempt = attempted
     is_kept = arguments.resume or arguments.store or arguments.no_wait
     if is_kept and (given := options_of_one(arguments)):
         option = flag(min(given))
         raise UsageError(f"{option} does not go with --store, --resume and --no-wait")
     with one_line_warnings(arguments):
         with refused(ValueError):
-            change = _resumed(arguments) if arguments.resume else _new(arguments)
+            make = _resumed if arguments.resume else _new
+            change = make(arguments, attempted)
         target = change.prepared.target
         label = ResourceLabel(target.operation).text(change.prepared.parameters)
         is_quiet = arguments.quiet or change.effect is None or asks_for_a_code(target.client)
@@ -72,7 +73,7 @@ def run_change(arguments: argparse.Namespace) -> int:
             report.interrupted(progress.waits[0], change.polled(), elapsed)
             return exit_code(interrupt)
         except (BotoCoreError, ClientError, StoreError) as error:
-            end = change.error = error
+            end = error
         if end is not None:
             progress.ended(0, end)
         # The last event may still be on its way from the thread of callbacks.
@@ -121,19 +122,25 @@ class _Change:
                 return self.made.outcome
             operation = self._beginning.begun(self.made)
             return operation.result()
-        except (WaiterError, StoreError, KeyboardInterrupt) as error:
+        except KeyboardInterrupt as interrupt:
             if operation is not None:
                 operation.cancel()
-            self.error, self.made = error, self.made or getattr(error, "call", None)
-            answered = self.answered()
-            if answered is None or getattr(error, "stop", None) is not None:
-                raise
-            if isinstance(error, KeyboardInterrupt):
+            answered = self._answered_before(interrupt)
+            if answered is not None and self._stops.cancel:
                 # A second Ctrl-C gives it up.
-                self.stop = stop_in_time(answered) if self._stops.cancel else None
-            elif isinstance(error, WaiterError) and self._stops.includes(error):
-                self.error = told(error, stop_in_time(answered))
-            raise self.error from None
+                self.stop = stop_in_time(answered)
+            raise
+        except (BotoCoreError, ClientError, StoreError) as error:
+            answered, is_asked = self._answered_before(error), self._stops.includes(error)
+            if answered is None or not (is_asked and isinstance(error, WaiterError)):
+                raise
+            self.error = stopped = told(error, stop_in_time(answered))
+            raise stopped from None
+
+    def _answered_before(self, error: BaseException) -> AnsweredCall | None:
+        """Keep what has ended it, and return the call if that was answered before."""
+        self.error, self.made = error, self.made or getattr(error, "call", None)
+        return self.answered()
 
     def answered(self) -> AnsweredCall | None:
         """Return the call with its answer; None: there is none, or nothing is waited for."""
@@ -142,14 +149,14 @@ class _Change:
         return self.effect.answered(self.prepared.parameters, self.made.response)
 
     def polled(self) -> dict[str, Any]:
-        """Return the parameters of the polls."""
+        """Return the parameters of each attempt."""
         answered = self.answered()
         with contextlib.suppress(WaiterFailedError):
             return {} if answered is None else answered.polled()
         return {}
 
 
-def _new(arguments: argparse.Namespace) -> _Change:
+def _new(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     """Return the call of the arguments, after its token was printed."""
     operation: OperationModel = arguments.model
     if arguments.max_wait is None:
@@ -170,13 +177,13 @@ def _new(arguments: argparse.Namespace) -> _Change:
     then_wait = (arguments.then or "").replace("-", "_") or None
     stops = StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel)
     if arguments.no_wait or arguments.store is not None:
-        calls |= {"name": "begin", "on_attempt": arguments.on_attempt}
+        calls |= {"name": "begin", "on_attempt": on_attempt}
         calls["in_store"] = None if arguments.store is None else _AnnouncedStore(arguments)
         calls["then_wait"] = None if arguments.no_wait else then_wait or True
         options = CallOptions(arguments.max_wait, **calls)
         change = _Change(PreparedCall(method, options, parameters), stops)
     else:
-        keywords = {**parameters, **options_of_one(arguments), "on_attempt": arguments.on_attempt}
+        keywords = {**parameters, **options_of_one(arguments), "on_attempt": on_attempt}
         # An interrupt may come before there is an operation that would stop it.
         beginning = Beginning(method, arguments.max_wait, then_wait, None, {}, calls, keywords)
         change = _Change(beginning.prepared, stops, beginning)
@@ -188,7 +195,7 @@ def _new(arguments: argparse.Namespace) -> _Change:
     return change
 
 
-def _resumed(arguments: argparse.Namespace) -> _Change:
+def _resumed(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     store = store_of(arguments.store)
     with refused(LookupError), refused(StoreError, instead=CannotRunError):
         kept = store.get_call(arguments.resume)
@@ -196,7 +203,7 @@ def _resumed(arguments: argparse.Namespace) -> _Change:
     arguments.region = arguments.region or record["target"]["region"]
     arguments.endpoint_url = arguments.endpoint_url or record["target"]["endpoint"]
     client = client_of(session_of(arguments), record["service"], arguments)
-    where = (store, arguments.resume, None, arguments.on_attempt)
+    where = (store, arguments.resume, None, on_attempt)
     call = resumed_call(client, record, arguments.max_wait, *where)
     return _Change(call, StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel))
 
@@ -321,8 +328,8 @@ class _Report(OutcomeReport):
             return
         if facts["polled"]:
             self._say(f"polled: {self._operation.name} {json_text(facts['polled'])}")
-        is_running = facts.get("stop", {"state": "refused"})["state"] == "refused"
-        if is_running and (command := self._stop_command(answered)):
+        may_run = "stop" not in facts or facts["stop"]["state"] == "refused"
+        if may_run and (command := self._stop_command(answered)):
             has_failed = isinstance(self._change.error, WaiterFailedError)
             self._say(f"to stop it{', if it still runs' * has_failed}: {command}")
         if self._has_text:

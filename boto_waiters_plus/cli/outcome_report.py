@@ -48,7 +48,7 @@ class OutcomeReport:
 
     _command = "boto-wait"
     _answer = "response"
-    """The member of the JSON that has the last answer of the polls."""
+    """The member of the JSON that has the answer of the last attempt."""
 
     def __init__(
         self, waiter: str, operation: OperationModel, arguments: argparse.Namespace

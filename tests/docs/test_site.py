@@ -1,6 +1,5 @@
 """What the site's own style does to messages and tables, in a browser as wide as a phone."""
 
-import os
 import sys
 
 import pytest
@@ -39,10 +38,7 @@ PAGE = f"""<!doctype html><meta name="viewport" content="width=device-width">
 
 @pytest.fixture
 def site(tmp_path):
-    absence = browser.absence()
-    if absence is not None:
-        assert not os.environ.get("CHROMIUM_REQUIRED"), absence
-        pytest.skip(absence)
+    browser.required()
     (tmp_path / "site.css").write_bytes((ROOT / "docs/static/site.css").read_bytes())
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     with browser.browser(tmp_path / "profile", f"--window-size={PHONE},900") as window:

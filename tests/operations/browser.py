@@ -1,12 +1,14 @@
 """A headless Chromium, driven over the WebDriver protocol by its own chromedriver."""
 
 import contextlib
+import os
 import re
 import shutil
 import subprocess
 import time
 
 import httpx2 as httpx
+import pytest
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
@@ -18,6 +20,14 @@ def absence():
     """Why there is no browser; None if there can be one."""
     missing = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
     return f"{', '.join(missing)} not installed" if missing else None
+
+
+def required():
+    """Skip the test if there can be no browser, or fail where CHROMIUM_REQUIRED is set."""
+    missing = absence()
+    assert not (missing and os.environ.get("CHROMIUM_REQUIRED")), missing
+    if missing:
+        pytest.skip(missing)
 
 
 class Browser:

@@ -1,7 +1,6 @@
 """The page of `boto-wait operations serve` in a browser, while waits go on and end."""
 
 import json
-import os
 import re
 
 import browser  # beside this file
@@ -12,10 +11,7 @@ pytestmark = pytest.mark.nightly(subject="stores")
 
 @pytest.fixture
 def window(tmp_path):
-    absence = browser.absence()
-    if absence is not None:
-        assert not os.environ.get("CHROMIUM_REQUIRED"), absence
-        pytest.skip(absence)
+    browser.required()
     with browser.browser(tmp_path / "profile") as window:
         yield window
 
