@@ -1,0 +1,93 @@
+"""One flow, two drivers: a generator of steps, done in the calling thread or as part of a task.
+
+A step is what takes time: a call, a pause, an access to a store. Everything between the steps is
+written once, as a generator; flows are nested by `yield from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Step(Protocol):
+    """One thing that takes time."""
+
+    def run(self) -> Any:
+        """Do it in the calling thread."""
+        ...
+
+    def run_async(self) -> Awaitable[Any]:
+        """Do it as part of the calling task."""
+        ...
+
+
+Flow = Generator[Step, Any, T]
+"""Yields steps, is sent what they gave, or thrown what they raised, and returns its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocking:
+    """A function that blocks; for a task it runs in a thread."""
+
+    function: Callable[[], Any]
+
+    def run(self) -> Any:
+        """Call it."""
+        return self.function()
+
+    def run_async(self) -> Awaitable[Any]:
+        """Call it in a thread."""
+        import asyncio  # noqa: PLC0415 - 11 ms that a program without tasks never pays
+
+        return asyncio.to_thread(self.function)
+
+
+def run(flow: Flow[T]) -> T:
+    """Do the steps of a flow in the calling thread."""
+    result: Any = None
+    error: BaseException | None = None
+    try:
+        while True:
+            # Not in the `except`: what the flow raises has no context that is not its own.
+            step = flow.send(result) if error is None else flow.throw(error)
+            result = error = None
+            try:
+                result = step.run()
+            except BaseException as raised:
+                error = raised
+    except StopIteration as end:
+        value: T = end.value
+        return value
+    except RuntimeError as raised:
+        # What a generator makes of a StopIteration, which a caller's function may raise.
+        if error is None or raised.__cause__ is not error:
+            raise
+        raise error from error.__cause__
+    finally:
+        flow.close()
+        # The traceback of an error has this frame.
+        del error, result
+
+
+async def run_async(flow: Flow[T]) -> T:
+    """Do the steps of a flow as part of the calling task."""
+    result: Any = None
+    error: BaseException | None = None
+    try:
+        while True:
+            step = flow.send(result) if error is None else flow.throw(error)
+            result = error = None
+            try:
+                result = await step.run_async()
+            except BaseException as raised:
+                error = raised
+    except StopIteration as end:
+        value: T = end.value
+        return value
+    finally:
+        flow.close()
+        del error, result
