@@ -51,6 +51,10 @@ class Calls:
         if self.awaited is None:
             self.awaited = is_async(type(self.client))
 
+    def reading(self, send: Callable[[], Any]) -> Calls:
+        """Return the calls of a read after a failure, any of whose errors is a reply."""
+        return replace(self, send=send, is_reply=lambda _: True)
+
     def of_client(self) -> BlockingCall | AwaitedCall:
         """Return the call as the client makes it, blocking or awaited."""
         return AwaitedCall(self) if self.awaited else BlockingCall(self)

@@ -27,6 +27,7 @@ from ..engine.redaction import printable
 from ..option_checks import OPTION_NAMES
 from ..options import WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
+from ..service.client_waits import search_of
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
@@ -144,13 +145,9 @@ def _prepared(
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
-    explainer = None
+    begin_search = None
     if policy.explain and method is not None and model is not None:
-        from ..service.causes import ExplainedSend  # noqa: PLC0415 - only where it is asked for
-
-        # Makes the reads about a failure, too.
-        explainer = ExplainedSend(calls.send, calls.is_reply, client, model, parameters)
-        calls.send, calls.is_reply = explainer, explainer.is_reply
+        begin_search = search_of(client, model, parameters)
     _warn_of_empty_list(model, parameters)
     description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
     _leave(waiter, None)
@@ -168,7 +165,7 @@ def _prepared(
         wording=_stock_wording,
         is_raw=_is_raised_raw,
         called_at=called_at,
-        explainer=explainer,
+        begin_search=begin_search,
     )
     return client, PreparedWait(
         wait_run=run,
