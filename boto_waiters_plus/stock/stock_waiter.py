@@ -67,13 +67,7 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
         WaiterError: the wait did not succeed, in botocore's words. Other errors pass as the
             operation raised them.
     """
-    client, prepared = _prepared(waiter, keywords, settings, awaited=False)
-    if client is not None and is_async(type(client)):
-        raise TypeError(
-            f"the waiter {waiter.name} blocks, but calls of its aiobotocore client are awaited: "
-            "use client.get_waiter, or aiobotocore.waiter.AIOWaiter"
-        )
-    outcome = prepared.run()
+    outcome = _prepared(waiter, keywords, settings, awaited=False).run()
     _leave(waiter, outcome)
     return outcome
 
@@ -85,12 +79,7 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
         The last response, or error response, as from aiobotocore; the outcome is left as
         `waiter.outcome`.
     """
-    client, prepared = _prepared(waiter, keywords, settings, awaited=True)
-    if client is not None and not is_async(type(client)):
-        raise TypeError(
-            f"the waiter {waiter.name} is awaited, but calls of its client block: "
-            "use client.get_waiter, or wait_until_async, which calls in threads"
-        )
+    prepared = _prepared(waiter, keywords, settings, awaited=True)
     _leave(waiter, await prepared.run_async())
     return prepared.wait_run.last_response
 
@@ -119,8 +108,8 @@ def _leave(waiter: Any, outcome: WaiterOutcome[Any] | None) -> None:
 
 def _prepared(
     waiter: Any, keywords: Mapping[str, Any], settings: Settings, *, awaited: bool
-) -> tuple[Any, PreparedWait]:
-    """Return the client, and a wait that is ready to start; raise for wrong arguments."""
+) -> PreparedWait:
+    """Return a wait that is ready to start; raise for wrong arguments."""
     called_at = time.monotonic()
     parameters = dict(keywords)
     waiter_config = parameters.pop("WaiterConfig", {})
@@ -167,12 +156,26 @@ def _prepared(
         called_at=called_at,
         begin_search=begin_search,
     )
-    return client, PreparedWait(
+    _refuse_other_kind(waiter.name, client, awaited=awaited)
+    return PreparedWait(
         wait_run=run,
         calls=calls,
         wake=options.wake_signal,
         sleep=_stock_sleep,
         context=partial(_marked_and_answering_slips, keywords),
+    )
+
+
+def _refuse_other_kind(name: str, client: Any, *, awaited: bool) -> None:
+    if client is None or is_async(type(client)) is awaited:
+        return
+    what, calls = "blocks", "of its aiobotocore client are awaited"
+    other = "aiobotocore.waiter.AIOWaiter"
+    if awaited:
+        what, calls = "is awaited", "of its client block"
+        other = "wait_until_async, which calls in threads"
+    raise TypeError(
+        f"the waiter {name} {what}, but calls {calls}: use client.get_waiter, or {other}"
     )
 
 
