@@ -547,3 +547,14 @@ def refuse_short_wait(given: WaitOptions, max_wait: Any, *, zero: bool = False) 
 
 NO_OPTIONS: Final = WaitOptions()
 """No option is given."""
+
+SMITHY: Final = WaitOptions(
+    last_attempt="spec", retry_transient=False, converted_delays="aws", explain_failure=False
+)
+"""The options of a wait that keeps to the letter of the specification, and to AWS's numbers.
+
+`install(defaults=SMITHY)` replaces the four defaults that differ: the last attempt is made
+`min_delay` before the end, an error that no acceptor matches is a failure even if it is transient,
+no further call follows a failure, and delays that were converted from botocore's are those of AWS's
+Smithy models. A definition's own delays stay as they are.
+"""
