@@ -24,8 +24,7 @@ from ..common.errors import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..option_checks import OPTION_NAMES
-from ..options import WaitOptions, refuse_other_names, split_options
+from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..service.client_waits import search_of
 from ..service.clients import hook_of
