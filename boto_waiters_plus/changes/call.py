@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from botocore import xform_name
 
+from ..calls import flow
 from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
@@ -21,7 +22,7 @@ from .prepared_call import (
     KeptCall,
     PreparedCall,
 )
-from .target import CallStore, called_operation, check_target, run_blocked, run_in_task
+from .target import CallStore, called_operation, check_target
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
 """The name of an effect, or a waiter and a function of the response that returns its parameters."""
@@ -199,9 +200,9 @@ def run_blocking(call: PreparedCall) -> CallOutcome:
         raise TypeError(
             "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"
         )
-    return run_blocked(call.run)
+    return flow.run(call.flow())
 
 
 async def make_awaited(call: PreparedCall) -> CallOutcome:
     """Make a call as part of the calling task."""
-    return await run_in_task(call.run)
+    return await flow.run_async(call.flow())

@@ -55,7 +55,7 @@ from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
 from .known_effects import Effect, effect_from, effects_after, traits_of, why_nothing_follows
-from .target import Step, called_operation
+from .target import EitherWay, called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""
@@ -335,7 +335,7 @@ class AnsweredCall:
 
     def wait(
         self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
-    ) -> Step:
+    ) -> EitherWay:
         """Return the wait for the effect, under given options; raises as `parameters`."""
         effect = self.effect
         own = waiters_of(effect.client).settings
@@ -345,7 +345,7 @@ class AnsweredCall:
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
         rest["keywords"] = self.parameters(time_left, options)
         prepared = partial(PreparedWait, effect.client, effect.bound_waiter, settings, **rest)
-        return lambda: prepared().run(), lambda: prepared().run_async()
+        return EitherWay(lambda: prepared().run(), lambda: prepared().run_async())
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.

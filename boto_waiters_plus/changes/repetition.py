@@ -15,6 +15,7 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import async_call_for, call_for
+from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
@@ -39,7 +40,7 @@ from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .gone import GoneResource
-from .target import Drive
+from .target import EitherWay
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
 
@@ -306,7 +307,7 @@ class Repetition:
         """Seconds until the deadline, as of the last step."""
         return float(self.run.policy.max_wait or 0) - self.run.elapsed
 
-    async def answer(self, do: Drive) -> Any:
+    def answer(self) -> Flow[Any]:
         """Make the call until its outcome is known, and return the response.
 
         Where there was nothing to change, what is returned is the outcome that says so.
@@ -327,7 +328,7 @@ class Repetition:
             return drive_async(self.run, call, cancel=cancel)
 
         try:
-            outcome = await do((blocking, awaited))
+            outcome = yield EitherWay(blocking, awaited)
         except WaiterError as error:
             return self._ended(error)
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response

@@ -12,6 +12,7 @@ from botocore import xform_name
 
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
+from ..calls import flow
 from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
@@ -21,7 +22,7 @@ from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
-from ..changes.target import called_operation, run_blocked, run_in_task
+from ..changes.target import called_operation
 from ..common.arguments import flag, with_methods
 from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
@@ -94,7 +95,7 @@ class BegunOperation(MemoryOperation):
             ClientError: the service refused, the first of several.
             WaiterError: the poll before it got no answer.
         """
-        return run_blocked(partial(stops.requested, self._answered, self._ended_as()))
+        return flow.run(stops.requested(self._answered, self._ended_as()))
 
     def _cancel_wait(self) -> bool:
         self._is_being_cancelled = self._stops_on_cancel and self._task is not None
@@ -132,7 +133,7 @@ class AwaitedOperation(BegunOperation):
             self._pool.on_break(self.end, self._stop_before_cancel)
 
     async def stop(self) -> Any:
-        return await run_in_task(partial(stops.requested, self._answered, self._ended_as()))
+        return await flow.run_async(stops.requested(self._answered, self._ended_as()))
 
     def refuse_blocking(self, instead: str) -> None:
         """Raise RuntimeError if a wait for the end in this thread would keep it from coming."""
