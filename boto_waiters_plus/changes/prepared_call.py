@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from botocore.model import OperationModel
 
+from ..calls import flow
+from ..calls.clients import is_async
 from ..calls.flow import Blocking, Flow
 from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
 from ..common.time_bounds import TimeBound
@@ -186,8 +188,20 @@ class PreparedCall:
         if options.in_store is not None:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
 
-    def flow(self) -> Flow[CallOutcome]:
-        """Make the call and wait."""
+    def run(self) -> CallOutcome:
+        """Make the call and wait, in the calling thread."""
+        if is_async(type(self.target.client)):
+            raise TypeError(
+                "calls of an aiobotocore client are awaited: "
+                "use call_once_async or resume_call_async"
+            )
+        return flow.run(self._flow())
+
+    async def run_async(self) -> CallOutcome:
+        """Make the call and wait, as part of the calling task."""
+        return await flow.run_async(self._flow())
+
+    def _flow(self) -> Flow[CallOutcome]:
         repetition = self._repetition(
             self.target.operation,
             self.parameters,

@@ -22,6 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from ..calls import flow
 from ..calls.bounded_call import bounded_call
 from ..calls.budget import CallEnded
+from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..calls.flow import Flow
 from ..calls.watch import monotonic
@@ -212,7 +213,9 @@ def stop_in_time(answered: AnsweredCall) -> Stop:
 
 
 async def stop_in_time_async(answered: AnsweredCall) -> Stop:
-    """As `stop_in_time`, on a client of aiobotocore."""
+    """As `stop_in_time`, as part of the calling task."""
+    if not is_async(type(answered.effect.client)):
+        return await asyncio.to_thread(stop_in_time, answered)
     places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_STOPS))
     try:
         await asyncio.wait_for(places.acquire(), STOP_TIME)
