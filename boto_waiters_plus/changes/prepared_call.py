@@ -264,7 +264,7 @@ class PreparedCall:
             answered, own = self.effect.answered(self.parameters, call.response), self._options
             given = WaitOptions(cancel_event=own.cancel_event, on_attempt=own.on_attempt)
             left = self.bound.left(repetition.time_left)
-            outcome = yield answered.wait(left, given)
+            outcome = yield from answered.wait(left, given)
         except WaiterError as error:
             unchanged = self._options.no_change_ok and unchanged_by(self.target.operation, error)
             if unchanged:

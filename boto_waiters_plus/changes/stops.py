@@ -150,7 +150,7 @@ def _has_ended(answered: AnsweredCall) -> Flow[bool]:
     if stop is None or not stop.resource:
         return False
     try:
-        yield answered.wait(TimeBound(STOP_TIME), _ONE_POLL, is_observed=False)
+        yield from answered.wait(TimeBound(STOP_TIME), _ONE_POLL, is_observed=False)
     except WaiterAttemptsError:
         return False
     except WaiterFailedError as error:
