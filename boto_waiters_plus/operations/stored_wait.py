@@ -23,7 +23,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import OperationNotFoundError
 
 from ..batch.wait import Wait
-from ..changes.call import resumed_call, run_blocking
+from ..changes.call import resumed_call
 from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.stops import told
@@ -214,7 +214,7 @@ class RowCall:
             CallOnceError: no answer, or a refusal.
             Exception: whatever else; it has the attribute `call`, since the call was answered.
         """
-        call, wait, begun = run_blocking(prepared), self.wait, self.begun
+        call, wait, begun = prepared.run(), self.wait, self.begun
         try:
             if call.outcome is not None:
                 self._end_unchanged(call, call.outcome)
