@@ -46,7 +46,7 @@ from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters, wrong_parameters
 from ..service.waits import find_waiter
 from .backend import ENDED, FREE, OPEN, REQUEST_KEY, Backend, Row
-from .begun_rows import (
+from .begun import (
     ASKED,
     CALL,
     CALLER_LEASE,
