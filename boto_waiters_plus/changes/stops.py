@@ -40,7 +40,7 @@ from ..outcome import WaiterOutcome
 from ..service.data_model import converted
 from ..service.errors import error_facts
 from .answers import refused_and_accepted
-from .effects import AnsweredCall
+from .effects import EffectOfCall
 from .target import Drive, Step, run_blocked, run_in_task
 
 logger = logging.getLogger("boto_waiters_plus")
@@ -116,7 +116,7 @@ def told(error: ErrorT, stop: Stop) -> ErrorT:
 # --- the calls ---------------------------------------------------------------------------------
 
 
-async def requested(answered: AnsweredCall, end: Any, drive: Drive) -> Any:
+async def requested(answered: EffectOfCall, end: Any, drive: Drive) -> Any:
     """Make the calls that stop what was begun, without a time bound, for a caller of `stop`.
 
     Args:
@@ -133,18 +133,18 @@ async def requested(answered: AnsweredCall, end: Any, drive: Drive) -> Any:
     """
     is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
     if is_failure or isinstance(end, WaiterOutcome) or await _has_ended(answered, drive):
-        logger.info("%s: nothing is stopped: it has ended", answered.effect.mutation.name)
+        logger.info("%s: nothing is stopped: it has ended", answered.mutation.name)
         return None
     responses = await _called(answered, drive, None)
     return responses[0] if len(responses) == 1 else responses
 
 
-async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
+async def _has_ended(answered: EffectOfCall, drive: Drive) -> bool:
     """Whether one more poll says that what a stop would be for has ended.
 
     A stop that names the change by its id can only stop that, and needs no poll.
     """
-    _, stop = answered.stop_calls(), answered.effect.trait.stop
+    _, stop = answered.stop_calls(), answered.trait.stop
     if stop is None or not stop.resource:
         return False
     try:
@@ -157,10 +157,10 @@ async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
     return True
 
 
-async def _called(answered: AnsweredCall, drive: Drive, end: float | None) -> list[Any]:
+async def _called(answered: EffectOfCall, drive: Drive, end: float | None) -> list[Any]:
     """Make all calls, then raise the first refusal."""
     method, several = answered.stop_calls()
-    client, responses = answered.effect.client, []
+    client, responses = answered.client, []
     for parameters in several:
         left = None if end is None else end - monotonic()
         responses.append(await _reply(drive, _call(client, method, parameters, left)))
@@ -191,10 +191,10 @@ def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float |
 
 
 def _refusal(
-    answered: AnsweredCall, parameters: Mapping[str, Any], response: Any
+    answered: EffectOfCall, parameters: Mapping[str, Any], response: Any
 ) -> ClientError | None:
     """Return what an answer refuses, though its status is 200, as boto3 raises a refusal."""
-    mutation, stop = answered.effect.mutation, answered.effect.trait.stop
+    mutation, stop = answered.mutation, answered.trait.stop
     if stop is None or stop.refused is None:
         return None
     operation = mutation.service_model.operation_model(stop.operation)
@@ -209,18 +209,18 @@ def _refusal(
 # --- in time -----------------------------------------------------------------------------------
 
 
-def stop_in_time(answered: AnsweredCall) -> Stop:
+def stop_in_time(answered: EffectOfCall) -> Stop:
     """Stop what was begun in at most `STOP_TIME`, and return what became of that."""
     return run_blocked(partial(_in_time, answered))
 
 
-async def stop_in_time_async(answered: AnsweredCall) -> Stop:
+async def stop_in_time_async(answered: EffectOfCall) -> Stop:
     """As `stop_in_time`, on a client of aiobotocore."""
     places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_STOPS))
     try:
         await asyncio.wait_for(places.acquire(), STOP_TIME)
     except asyncio.TimeoutError:
-        return _too_many(answered.effect.effect.stop or "")
+        return _too_many(answered.effect.stop or "")
     try:
         return await run_in_task(partial(_in_time, answered))
     finally:
@@ -234,7 +234,7 @@ def _too_many(operation: str) -> Stop:
     return Stop(operation, "not made", f"{MOST_STOPS} others took longer than {STOP_TIME:g} s")
 
 
-async def _in_time(answered: AnsweredCall, drive: Drive) -> Stop:
+async def _in_time(answered: EffectOfCall, drive: Drive) -> Stop:
     end = monotonic() + STOP_TIME
     state: StopState = "not made"
     reason = None
@@ -248,8 +248,8 @@ async def _in_time(answered: AnsweredCall, drive: Drive) -> Stop:
     # The time-out or the cancellation is what the caller is told, whatever comes of this.
     except Exception as error:
         reason = _words(error)
-    stop = Stop(answered.effect.effect.stop or "", state, reason)
-    logger.warning("%s: %s", answered.effect.mutation.name, stop.text)
+    stop = Stop(answered.effect.stop or "", state, reason)
+    logger.warning("%s: %s", answered.mutation.name, stop.text)
     return stop
 
 

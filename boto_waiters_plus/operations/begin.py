@@ -16,7 +16,7 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..changes import stops
 from ..changes.call import make_awaited, run_blocking
-from ..changes.effects import AnsweredCall, chosen_effect, unchanged_by
+from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
@@ -67,7 +67,7 @@ class BegunOperation(MemoryOperation):
         self,
         wait: Wait,
         pool: WaitPool,
-        answered: AnsweredCall,
+        answered: EffectOfCall,
         call: CallOutcome,
         when: StopsAfter,
         *,
@@ -76,7 +76,7 @@ class BegunOperation(MemoryOperation):
         self.call = replace(call, outcome=None)
         self._no_change_ok = no_change_ok
         self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
-        self.effect: Effect = answered.effect.effect
+        self.effect: Effect = answered.effect
         super().__init__(wait, pool, end=call.outcome)
 
     def stop(self) -> Any:
@@ -111,7 +111,7 @@ class BegunOperation(MemoryOperation):
         """End as the wait did, after what was begun was stopped."""
         self._stop_made = stop
         if self._no_change_ok:
-            result = unchanged_by(self._answered.effect.mutation, result) or result
+            result = unchanged_by(self._answered.mutation, result) or result
         if isinstance(result, WaiterError):
             result.call = self.call
             result = result if stop is None else stops.told(result, stop)
@@ -267,7 +267,7 @@ class Beginning:
             return await stops.stop_in_time_async(self.answered(call))
         return await asyncio.to_thread(stops.stop_in_time, self.answered(call))
 
-    def answered(self, call: CallOutcome) -> AnsweredCall:
+    def answered(self, call: CallOutcome) -> EffectOfCall:
         """Return a call that was answered, with its effect."""
         return self.effect.answered(self.prepared.parameters, call.response)
 

@@ -24,7 +24,7 @@ from botocore.model import OperationNotFoundError
 
 from ..batch.wait import Wait
 from ..changes.call import resumed_call, run_blocking
-from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
+from ..changes.effects import EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.stops import told
 from ..changes.target import restored_response
@@ -393,7 +393,7 @@ def _polled(client: Any, begun: Mapping[str, Any], trait: EffectTrait) -> Any:
     """Return, as JSON, what is polled for the effect of a call that was answered."""
     mutation = client.meta.service_model.operation_model(begun["operation"])
     effect = EffectOfCall(client, mutation, trait)
-    answered = AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
+    answered = effect.with_answer(begun["document"], restored_response(begun["answer"]))
     return as_json(None, answered.parameters(TimeBound(math.inf)))
 
 
