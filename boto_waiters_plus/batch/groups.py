@@ -497,7 +497,7 @@ class Grouping:
         def join(tasks: Sequence[Task]) -> SharedCall:
             ids = [task.ids for task in tasks]
             judges = [task.run.judge for task in tasks]
-            request = tasks[0].call.send
+            request = tasks[0].call.calls.send
             return SharedCall(request, member, ids, judges, coalescing, cancel=self.cancel)
 
         return Group(join, coalescing.limit)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..calls.client_call import call_for
+from ..calls.client_call import Calls
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
@@ -119,13 +119,13 @@ class Preparation:
         )
         return Task(
             run,
-            call_for(
-                wait.client,
-                request,
+            Calls(
+                send=request,
+                client=wait.client,
                 is_reply=request.is_reply,
                 cancel=either(self.stop, options.cancel_event),
                 in_thread=bool(options.call_in_thread),
-            ),
+            ).of_client(),
             client.connections,
             cancel=options.cancel_event,
             wake=options.wake_signal,

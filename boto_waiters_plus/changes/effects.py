@@ -41,7 +41,7 @@ from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..outcome import ExceptionOutcome
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import PreparedWait
+from ..service.client_waits import prepared_wait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
@@ -331,7 +331,7 @@ class EffectOfCall:
         settings = Settings(defaults=options, observers=observers)
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
         rest["keywords"] = self.parameters(time_left, options)
-        prepared = partial(PreparedWait, self.client, self.bound_waiter, settings, **rest)
+        prepared = partial(prepared_wait, self.client, self.bound_waiter, settings, **rest)
         return lambda: prepared().run(), lambda: prepared().run_async()
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:

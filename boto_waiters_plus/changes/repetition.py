@@ -14,7 +14,7 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import async_call_for, call_for
+from ..calls.client_call import Calls
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
@@ -34,7 +34,7 @@ from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
 from ..service.tokens import shape_id_of
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
@@ -316,18 +316,10 @@ class Repetition:
         Raises:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
-        client, cancel = self._client, self._cancel_event
-
-        def blocking() -> Any:
-            call = call_for(client, self._send, awaited=False, cancel=cancel)
-            return drive(self.run, call, cancel=cancel)
-
-        def awaited() -> Any:
-            call = async_call_for(client, self._send, cancel=cancel)
-            return drive_async(self.run, call, cancel=cancel)
-
+        calls = Calls(send=self._send, client=self._client, cancel=self._cancel_event)
+        wait = PreparedWait(wait_run=self.run, calls=calls)
         try:
-            outcome = await do((blocking, awaited))
+            outcome = await do((wait.run, wait.run_async))
         except WaiterError as error:
             return self._ended(error)
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
+from ..calls.client_call import Calls
 from ..calls.errors import RAW
 from ..common.arguments import time_bound
 from ..deadlines import deadline, deadline_left, effective_max_wait
@@ -28,11 +29,11 @@ from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
 from ..settings import PROCESS_LEVEL, Observer
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt, message_of
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
-from .calls import AsyncCallableCall, CallableCall
+from .calls import calls_of
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
 from .patterns import Case, Handler, in_words, name_of
 
@@ -302,17 +303,15 @@ class Condition:
         """The last value that the callable returned; None if it returned none."""
         return self._judge.last_value
 
-    def blocking_call(self, twin: str) -> CallableCall:
-        """Return the call of each attempt; `twin` is for a callable that must be awaited."""
-        return CallableCall(
-            self._call, self.options, self._judge.is_reply, reply=self._reply, twin=twin
-        )
+    def calls(self, twin: str | None) -> Calls:
+        """Return the call of each attempt; `twin` is what awaits a callable, None: this does."""
+        reply = self._reply if twin else self._awaited_reply
+        return calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
 
-    def async_call(self) -> AsyncCallableCall:
-        """Return the awaited call of each attempt."""
-        return AsyncCallableCall(
-            self._call, self.options, self._judge.is_reply, reply=self._reply_async
-        )
+    def prepared(self, twin: str | None) -> PreparedWait:
+        """Return the wait, ready to start."""
+        wake = self.options.wake_signal
+        return PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
 
     def succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
         """Return the result of a wait that succeeded."""
@@ -338,7 +337,7 @@ class Condition:
         self._judge.handle_retry(reply)
         return reply
 
-    async def _reply_async(self, value: Any) -> Reply:
+    async def _awaited_reply(self, value: Any) -> Reply:
         reply = self._judge.evaluate(value)
         handled = self._judge.handle_retry(reply)
         if inspect.isawaitable(handled):
@@ -375,12 +374,9 @@ class Condition:
 
 def run(condition: Condition) -> Any:
     """Wait in the calling thread and return the result of the form."""
-    options = condition.options
-    call = condition.blocking_call(f"{condition.wait_run.description.waiter}_async")
+    prepared = condition.prepared(f"{condition.wait_run.description.waiter}_async")
     try:
-        outcome = drive(
-            condition.wait_run, call, cancel=options.cancel_event, wake=options.wake_signal
-        )
+        outcome = prepared.run()
     except WaiterError as error:
         return condition.failed(error).get()
     return condition.succeeded(outcome).get()
@@ -388,12 +384,8 @@ def run(condition: Condition) -> Any:
 
 async def run_async(condition: Condition) -> Any:
     """Wait as part of the calling task and return the result of the form."""
-    options = condition.options
-    call = condition.async_call()
     try:
-        outcome = await drive_async(
-            condition.wait_run, call, cancel=options.cancel_event, wake=options.wake_signal
-        )
+        outcome = await condition.prepared(None).run_async()
     except WaiterError as error:
         return await condition.failed(error).get_async()
     return await condition.succeeded(outcome).get_async()

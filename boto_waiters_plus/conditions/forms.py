@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
+from ..calls.client_call import value_of
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
-from .calls import refuse_coroutine, refuse_coroutine_function, value_of
+from .calls import refuse_coroutine, refuse_coroutine_function
 from .condition import Condition, run, run_async
 from .form_options import BoundedOptions, ConditionOptions, Else, EndingOptions, OnTimeout
 from .patterns import TRUTHY, Case, Pattern, checked_cases, name_of, success

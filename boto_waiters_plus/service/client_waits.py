@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.model import OperationModel
 
-from ..calls.client_call import async_call_for, call_for
-from ..calls.clients import client_behind
+from ..calls.client_call import Calls
 from ..calls.errors import is_of_the_call
 from ..calls.private_names import marked_as_waiter
 from ..deadlines import effective_max_wait
@@ -20,9 +19,8 @@ from ..options import (
     refuse_short_wait,
     split_options,
 )
-from ..outcome import WaiterOutcome
 from ..settings import Settings
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
@@ -135,8 +133,17 @@ class ClientRequest:
 # --- the wait ------------------------------------------------------------------------------------
 
 
-class PreparedWait:
-    """A wait that is ready to start; raises for whatever is wrong with its arguments.
+def prepared_wait(
+    client: Any,
+    waiter: BoundWaiter,
+    settings: Settings,
+    *,
+    max_wait: Any,
+    keywords: Mapping[str, Any],
+    called_at: float | None = None,
+    call: Mapping[str, Any] | None = None,
+) -> PreparedWait:
+    """Return a wait that is ready to start.
 
     Args:
         client, waiter, settings, max_wait: those of the wait.
@@ -147,68 +154,40 @@ class PreparedWait:
     Raises:
         TypeError, ValueError: a bad option.
     """
-
-    def __init__(
-        self,
-        client: Any,
-        waiter: BoundWaiter,
-        settings: Settings,
-        *,
-        max_wait: Any,
-        keywords: Mapping[str, Any],
-        called_at: float | None = None,
-        call: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._client = client
-        given, parameters = split_keywords(waiter, keywords)
-        waiter = waiter_for(waiter, parameters)
-        self._request = request = ClientRequest(client, waiter, copied(parameters), call=call)
-        refuse_short_wait(given, max_wait)
-        self._options = options = given.merged_over(settings.defaults)
-        bound = effective_max_wait(waiter.method_name, max_wait)
-        policy = policy_for(waiter.definition, options, bound, given)
-        waiter.warn()
-        client, observers = client_behind(client), settings.observers
-        description = waiter.polling.description
-        if options.delay_history:
-            policy, observers = with_history(options, policy, observers, description, client)
-        self._run = WaitRun(
-            description,
-            policy,
-            DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
-            label=request.label_under(options),
-            show_parameters=options.show_parameters is not False,
-            observers=observers,
-            on_attempt=options.on_attempt,
-            called_at=called_at,
-            explainer=request,
-            refused=RefusedPart.of(call),
-        )
-
-    def run(self) -> WaiterOutcome[Any]:
-        """Run it in the calling thread.
-
-        Raises:
-            WaiterError: it did not succeed.
-        """
-        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
-        polling = call_for(
-            self._client,
-            request,
-            awaited=False,
-            is_reply=request.is_reply,
-            cancel=cancel,
-            in_thread=bool(self._options.call_in_thread),
-        )
-        with marked_as_waiter():
-            return drive(self._run, polling, cancel=cancel, wake=wake)
-
-    async def run_async(self) -> WaiterOutcome[Any]:
-        """`run` as part of a task: aiobotocore clients are awaited, others called in threads."""
-        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
-        polling = async_call_for(self._client, request, is_reply=request.is_reply, cancel=cancel)
-        with marked_as_waiter():
-            return await drive_async(self._run, polling, cancel=cancel, wake=wake)
+    given, parameters = split_keywords(waiter, keywords)
+    waiter = waiter_for(waiter, parameters)
+    request = ClientRequest(client, waiter, copied(parameters), call=call)
+    refuse_short_wait(given, max_wait)
+    options = given.merged_over(settings.defaults)
+    bound = effective_max_wait(waiter.method_name, max_wait)
+    policy = policy_for(waiter.definition, options, bound, given)
+    waiter.warn()
+    calls = Calls(
+        send=request,
+        client=client,
+        is_reply=request.is_reply,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
+    observers, description = settings.observers, waiter.polling.description
+    if options.delay_history:
+        policy, observers = with_history(options, policy, observers, description, calls.client)
+    endpoint = calls.client.meta.endpoint_url
+    wait_run = WaitRun(
+        description,
+        policy,
+        DefinitionJudge(waiter.polling, request.parameters, endpoint, call),
+        label=request.label_under(options),
+        show_parameters=options.show_parameters is not False,
+        observers=observers,
+        on_attempt=options.on_attempt,
+        called_at=called_at,
+        explainer=request,
+        refused=RefusedPart.of(call),
+    )
+    return PreparedWait(
+        wait_run=wait_run, calls=calls, wake=options.wake_signal, context=marked_as_waiter
+    )
 
 
 def waiter_for(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> BoundWaiter:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..calls.client_call import value_of
 from ..calls.clock import current_time
-from ..conditions.calls import refuse_coroutine_function, value_of
+from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
 from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of, success
