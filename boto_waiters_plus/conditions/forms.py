@@ -6,9 +6,12 @@ Each returns a value, where `poll` returns an outcome.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
+from ..calls import flow
 from ..calls.client_call import value_of
+from ..calls.flow import EitherWay, Flow
 from ..common.signatures import shown_with
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
@@ -229,58 +232,33 @@ def wait_for_first(conditions: Conditions, /, **options: Unpack[EndingOptions]) 
 @shown_with(_terms)
 async def wait_for_first_async(conditions: Conditions, /, **options: Unpack[EndingOptions]) -> Any:
     """Run `wait_for_first` as part of the calling task; conditions are awaited in order."""
-    terms = _terms(**options)
-    return await run_async(first_of_async(conditions, **terms))
+    return await run_async(first_of(conditions, awaited=True, **_terms(**options)))
 
 
-def first_of(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first`."""
+def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> Condition:
+    """Return the wait of `wait_for_first`, or of its awaited twin."""
     calls = _checked(conditions)
-    for key, call in calls.items():
-        refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
+    if not awaited:
+        for key, call in calls.items():
+            refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
 
-    def evaluate() -> First:
+    def evaluated() -> Flow[First]:
         values = {}
         for key, call in calls.items():
-            value = call()
-            refuse_coroutine(value, "wait_for_first_async")
+            value = yield EitherWay(call, partial(value_of, call))
+            if not awaited:
+                refuse_coroutine(value, "wait_for_first_async")
             if value:
                 return First(key, value)
             values[key] = value
-        return _none_true(conditions, values)
+        return First(None, values if has_keys else list(values.values()))
 
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def first_of_async(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first_async`."""
-    calls = _checked(conditions)
-
-    async def evaluate() -> First:
-        values = {}
-        for key, call in calls.items():
-            value = await value_of(call)
-            if value:
-                return First(key, value)
-            values[key] = value
-        return _none_true(conditions, values)
-
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def _condition(
-    evaluate: Callable[[], Any],
-    conditions: Conditions,
-    calls: Mapping[Any, Callable[[], Any]],
-    terms: Mapping[str, Any],
-) -> Condition:
-    has_keys = isinstance(conditions, Mapping)
+    has_keys, drive = isinstance(conditions, Mapping), flow.run_async if awaited else flow.run
     names = ", ".join(str(key) if has_keys else name_of(call) for key, call in calls.items())
-    found = Pattern(lambda first: first.key is not None, f"any of {names}")
     return Condition(
         "wait_for_first",
-        evaluate,
-        [success(found)],
+        lambda: drive(evaluated()),
+        [success(Pattern(lambda first: first.key is not None, f"any of {names}"))],
         name=f"{len(calls)} condition{'' if len(calls) == 1 else 's'}",
         observed=_observed,
         **terms,
@@ -291,10 +269,6 @@ def _observed(first: First) -> Any:
     if first.key is not None:
         return first.key
     return list(first.value.values() if isinstance(first.value, dict) else first.value)
-
-
-def _none_true(conditions: Conditions, values: dict[Any, Any]) -> First:
-    return First(None, values if isinstance(conditions, Mapping) else list(values.values()))
 
 
 def _checked(conditions: Any) -> dict[Any, Callable[[], Any]]:
