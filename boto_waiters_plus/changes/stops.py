@@ -43,7 +43,7 @@ from ..outcome import WaiterOutcome
 from ..service.data_model import converted
 from ..service.errors import error_facts
 from .answers import refused_and_accepted
-from .effects import AnsweredCall
+from .effects import EffectOfCall
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -118,7 +118,7 @@ def told(error: ErrorT, stop: Stop) -> ErrorT:
 # --- the calls ---------------------------------------------------------------------------------
 
 
-def requested(answered: AnsweredCall, end: Any) -> Flow[Any]:
+def requested(answered: EffectOfCall, end: Any) -> Flow[Any]:
     """Make the calls that stop what was begun, without a time bound, for a caller of `stop`.
 
     Args:
@@ -134,18 +134,18 @@ def requested(answered: AnsweredCall, end: Any) -> Flow[Any]:
     """
     is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
     if is_failure or isinstance(end, WaiterOutcome) or (yield from _has_ended(answered)):
-        logger.info("%s: nothing is stopped: it has ended", answered.effect.mutation.name)
+        logger.info("%s: nothing is stopped: it has ended", answered.mutation.name)
         return None
     responses = yield from _called(answered, None)
     return responses[0] if len(responses) == 1 else responses
 
 
-def _has_ended(answered: AnsweredCall) -> Flow[bool]:
+def _has_ended(answered: EffectOfCall) -> Flow[bool]:
     """Whether one more poll says that what a stop would be for has ended.
 
     A stop that names the change by its id can only stop that, and needs no poll.
     """
-    _, stop = answered.stop_calls(), answered.effect.trait.stop
+    _, stop = answered.stop_calls(), answered.trait.stop
     if stop is None or not stop.resource:
         return False
     try:
@@ -158,10 +158,10 @@ def _has_ended(answered: AnsweredCall) -> Flow[bool]:
     return True
 
 
-def _called(answered: AnsweredCall, end: float | None) -> Flow[list[Any]]:
+def _called(answered: EffectOfCall, end: float | None) -> Flow[list[Any]]:
     """Make all calls, then raise the first refusal."""
     method, several = answered.stop_calls()
-    client, responses = answered.effect.client, []
+    client, responses = answered.client, []
     for parameters in several:
         left = None if end is None else end - monotonic()
         try:
@@ -188,10 +188,10 @@ def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float |
 
 
 def _refusal(
-    answered: AnsweredCall, parameters: Mapping[str, Any], response: Any
+    answered: EffectOfCall, parameters: Mapping[str, Any], response: Any
 ) -> ClientError | None:
     """Return what an answer refuses, though its status is 200, as boto3 raises a refusal."""
-    mutation, stop = answered.effect.mutation, answered.effect.trait.stop
+    mutation, stop = answered.mutation, answered.trait.stop
     if stop is None or stop.refused is None:
         return None
     operation = mutation.service_model.operation_model(stop.operation)
@@ -206,20 +206,20 @@ def _refusal(
 # --- in time -----------------------------------------------------------------------------------
 
 
-def stop_in_time(answered: AnsweredCall) -> Stop:
+def stop_in_time(answered: EffectOfCall) -> Stop:
     """Stop what was begun in at most `STOP_TIME`, and return what became of that."""
     return flow.run(_in_time(answered))
 
 
-async def stop_in_time_async(answered: AnsweredCall) -> Stop:
+async def stop_in_time_async(answered: EffectOfCall) -> Stop:
     """As `stop_in_time`, as part of the calling task."""
-    if not is_async(type(answered.effect.client)):
+    if not is_async(type(answered.client)):
         return await asyncio.to_thread(stop_in_time, answered)
     places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_STOPS))
     try:
         await asyncio.wait_for(places.acquire(), STOP_TIME)
     except asyncio.TimeoutError:
-        return _too_many(answered.effect.effect.stop or "")
+        return _too_many(answered.effect.stop or "")
     try:
         return await flow.run_async(_in_time(answered))
     finally:
@@ -233,7 +233,7 @@ def _too_many(operation: str) -> Stop:
     return Stop(operation, "not made", f"{MOST_STOPS} others took longer than {STOP_TIME:g} s")
 
 
-def _in_time(answered: AnsweredCall) -> Flow[Stop]:
+def _in_time(answered: EffectOfCall) -> Flow[Stop]:
     end = monotonic() + STOP_TIME
     state: StopState = "not made"
     reason = None
@@ -247,8 +247,8 @@ def _in_time(answered: AnsweredCall) -> Flow[Stop]:
     # The time-out or the cancellation is what the caller is told, whatever comes of this.
     except Exception as error:
         reason = _words(error)
-    stop = Stop(answered.effect.effect.stop or "", state, reason)
-    logger.warning("%s: %s", answered.effect.mutation.name, stop.text)
+    stop = Stop(answered.effect.stop or "", state, reason)
+    logger.warning("%s: %s", answered.mutation.name, stop.text)
     return stop
 
 

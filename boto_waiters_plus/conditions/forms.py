@@ -6,12 +6,10 @@ Each returns a value, where `poll` returns an outcome.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from ..calls import flow
-from ..calls.client_call import value_of
-from ..calls.flow import EitherWay, Flow
+from ..calls.flow import Called, Flow
 from ..common.signatures import shown_with
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
@@ -238,14 +236,13 @@ async def wait_for_first_async(conditions: Conditions, /, **options: Unpack[Endi
 def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> Condition:
     """Return the wait of `wait_for_first`, or of its awaited twin."""
     calls = _checked(conditions)
-    if not awaited:
-        for key, call in calls.items():
-            refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
+    for key, call in () if awaited else calls.items():
+        refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
 
-    def evaluated() -> Flow[First]:
+    def evaluate() -> Flow[First]:
         values = {}
         for key, call in calls.items():
-            value = yield EitherWay(call, partial(value_of, call))
+            value = yield Called(call)
             if not awaited:
                 refuse_coroutine(value, "wait_for_first_async")
             if value:
@@ -253,12 +250,13 @@ def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> 
             values[key] = value
         return First(None, values if has_keys else list(values.values()))
 
-    has_keys, drive = isinstance(conditions, Mapping), flow.run_async if awaited else flow.run
+    has_keys = isinstance(conditions, Mapping)
     names = ", ".join(str(key) if has_keys else name_of(call) for key, call in calls.items())
+    found = Pattern(lambda first: first.key is not None, f"any of {names}")
     return Condition(
         "wait_for_first",
-        lambda: drive(evaluated()),
-        [success(Pattern(lambda first: first.key is not None, f"any of {names}"))],
+        lambda: (flow.run_async if awaited else flow.run)(evaluate()),
+        [success(found)],
         name=f"{len(calls)} condition{'' if len(calls) == 1 else 's'}",
         observed=_observed,
         **terms,

@@ -17,7 +17,7 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..calls.flow import Blocking, EitherWay, Flow, Step
 from ..changes import stops
-from ..changes.effects import AnsweredCall, chosen_effect, unchanged_by
+from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
@@ -33,7 +33,7 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .begun_rows import CallerLease, begun_call, refuse_unkept, wait_after
+from .begun import CallerLease, begun_call, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
@@ -70,7 +70,7 @@ class BegunOperation(MemoryOperation):
         self,
         wait: Wait,
         pool: WaitPool,
-        answered: AnsweredCall,
+        answered: EffectOfCall,
         call: CallOutcome,
         when: StopsAfter,
         *,
@@ -79,7 +79,7 @@ class BegunOperation(MemoryOperation):
         self.call = replace(call, outcome=None)
         self._no_change_ok = no_change_ok
         self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
-        self.effect: Effect = answered.effect.effect
+        self.effect: Effect = answered.effect
         super().__init__(wait, pool, end=call.outcome)
 
     def stop(self) -> Any:
@@ -114,7 +114,7 @@ class BegunOperation(MemoryOperation):
         """End as the wait did, after what was begun was stopped."""
         self._stop_made = stop
         if self._no_change_ok:
-            result = unchanged_by(self._answered.effect.mutation, result) or result
+            result = unchanged_by(self._answered.mutation, result) or result
         if isinstance(result, WaiterError):
             result.call = self.call
             result = result if stop is None else stops.told(result, stop)
@@ -285,7 +285,7 @@ class Beginning:
         """Stop what was begun by a call after which there is no wait."""
         return await stops.stop_in_time_async(self.answered(call))
 
-    def answered(self, call: CallOutcome) -> AnsweredCall:
+    def answered(self, call: CallOutcome) -> EffectOfCall:
         """Return a call that was answered, with its effect."""
         return self.effect.answered(self.prepared.parameters, call.response)
 

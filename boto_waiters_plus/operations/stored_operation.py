@@ -24,7 +24,7 @@ from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of, stop_of, stop_stored, stored_answer
+from .begun import answered_call, begun_of, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .operation import (
