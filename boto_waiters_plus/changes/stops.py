@@ -24,7 +24,7 @@ from ..calls.bounded_call import bounded_call
 from ..calls.budget import CallEnded
 from ..calls.clients import is_async
 from ..calls.clock import current_time
-from ..calls.flow import Flow
+from ..calls.flow import EitherWay, Flow
 from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
 from ..common.time_bounds import TimeBound
@@ -44,7 +44,6 @@ from ..service.data_model import converted
 from ..service.errors import error_facts
 from .answers import refused_and_accepted
 from .effects import EffectOfCall
-from .target import EitherWay
 
 logger = logging.getLogger("boto_waiters_plus")
 

@@ -305,7 +305,7 @@ class RowCall:
         # By the clock of the store.
         record = {**begun, "started_at": time.time() - age}
         try:
-            prepared = resumed_call(client, record, self._left(), None, None, cancel)
+            prepared = resumed_call(client, record, max_wait=self._left(), cancel_event=cancel)
         except (ValueError, AttributeError) as error:
             text = f"the call cannot be repeated here: {error}"
             raise UnableError("unsupported", text) from error
