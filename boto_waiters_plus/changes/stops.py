@@ -21,6 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
 from ..calls.bounded_call import bounded_call
 from ..calls.budget import CallEnded
+from ..calls.client_events import only_call
 from ..calls.clock import current_time
 from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
@@ -183,7 +184,10 @@ async def _reply(drive: Drive, step: Step) -> Any:
 
 
 def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float | None) -> Step:
-    call = partial(getattr(client, method), **parameters)
+    def call() -> Any:
+        only_call()
+        return getattr(client, method)(**parameters)
+
     # In a thread that is given up: a hook of the caller may block, too.
     is_bounded = left is not None
     blocking = partial(bounded_call, call, client=client, seconds=left, in_thread=is_bounded)
