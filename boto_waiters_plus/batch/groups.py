@@ -348,7 +348,7 @@ class CallGroup:
 
     @property
     def call(self) -> Any:
-        """The call for all of the waits, which is also the judge of its reply."""
+        """The call for all of the waits, which also splits its reply."""
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call

@@ -186,7 +186,7 @@ class ScreenCall:
         method = getattr(client, xform_name(self._screening.screen.operation))
         return method(**self._requests[0])
 
-    def judge(self, reply: Reply) -> SharedAttempts:
+    def split(self, reply: Reply) -> SharedAttempts:
         """Return the attempts of the waits that stay open, or what comes instead."""
         page, plan, screening = reply.response, self._plan, self._screening
         if page.ended == "cancelled":

@@ -94,7 +94,7 @@ class SharedCall:
         """Whether the call in flight has its answer, and only parses it."""
         return bool(self._call.is_answered)
 
-    def judge(self, reply: Reply) -> SharedAttempts:
+    def split(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""
         if reply.error is not None:
             is_shared = self._is_for_several and reply.ended is None

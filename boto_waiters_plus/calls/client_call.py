@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
@@ -16,6 +15,7 @@ from .budget import AsyncCall, AwaitedBudget, Budget, CallBudget, CallEnded, Rep
 from .clients import client_behind, is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
+from .flow import value_of
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -50,6 +50,10 @@ class Calls:
         self.client = client_behind(self.client)
         if self.awaited is None:
             self.awaited = is_async(type(self.client))
+
+    def reading(self, send: Callable[[], Any]) -> Calls:
+        """Return the calls of a read after a failure, any of whose errors is a reply."""
+        return replace(self, send=send, is_reply=lambda _: True)
 
     def of_client(self) -> BlockingCall | AwaitedCall:
         """Return the call as the client makes it, blocking or awaited."""
@@ -168,12 +172,6 @@ class AwaitedCall(_EndedCall):
         self._is_replying = True
         reply: Reply = await value_of(partial(calls.reply, value))
         return reply
-
-
-async def value_of(function: Callable[[], Any]) -> Any:
-    """Call a function; await what it returns if that is awaitable."""
-    value = function()
-    return await value if inspect.isawaitable(value) else value
 
 
 def _never(_: Exception) -> bool:

@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..calls.clients import client_called_by
+from ..calls.flow import Flow
 from ..common.errors import Caller, caller, warn
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import (
@@ -39,7 +40,7 @@ from ..engine.computed_once import computed_once
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
-from ..outcome import ExceptionOutcome
+from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import prepared_wait
 from ..service.clients import waiters_of
@@ -54,7 +55,7 @@ from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
 from .known_effects import Effect, effect_from, effects_after, traits_of, why_nothing_follows
-from .target import Step, called_operation
+from .target import called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""
@@ -305,16 +306,16 @@ class EffectOfCall:
 
     def wait(
         self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
-    ) -> Step:
-        """Return the wait for the effect, under given options; raises as `parameters`."""
+    ) -> Flow[WaiterOutcome[Any]]:
+        """Wait for the effect, under given options; raises as `parameters`."""
         own = waiters_of(self.client).settings
         options = self.options_over(own, given)
         observers = own.observers if is_observed else ()
         settings = Settings(defaults=options, observers=observers)
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
         rest["keywords"] = self.parameters(time_left, options)
-        prepared = partial(prepared_wait, self.client, self.bound_waiter, settings, **rest)
-        return lambda: prepared().run(), lambda: prepared().run_async()
+        prepared = prepared_wait(self.client, self.bound_waiter, settings, **rest)
+        return (yield from prepared.flow())
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.

@@ -15,6 +15,7 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import Calls
+from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
@@ -39,7 +40,6 @@ from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .gone import GoneResource
-from .target import Drive
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
 
@@ -306,7 +306,7 @@ class Repetition:
         """Seconds until the deadline, as of the last step."""
         return float(self.run.policy.max_wait or 0) - self.run.elapsed
 
-    async def answer(self, do: Drive) -> Any:
+    def answer(self) -> Flow[Any]:
         """Make the call until its outcome is known, and return the response.
 
         Where there was nothing to change, what is returned is the outcome that says so.
@@ -319,7 +319,7 @@ class Repetition:
         calls = Calls(send=self._send, client=self._client, cancel=self._cancel_event)
         wait = PreparedWait(wait_run=self.run, calls=calls)
         try:
-            outcome = await do((wait.run, wait.run_async))
+            outcome = yield from wait.flow()
         except WaiterError as error:
             return self._ended(error)
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response

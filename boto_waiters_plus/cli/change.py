@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import OperationModel
 
 from ..calls.credentials import asks_for_a_code
-from ..changes.call import resumed_call, run_blocking
+from ..changes.call import resumed_call
 from ..changes.effects import EffectOfCall
 from ..changes.prepared_call import CallOptions, CallOutcome, PreparedCall
 from ..changes.stops import Stop, StopsAfter, stop_in_time, told
@@ -117,7 +117,7 @@ class _Change:
         """Make the call and wait; return the outcome, if there was a wait."""
         operation = None
         try:
-            self.made = run_blocking(self.prepared)
+            self.made = self.prepared.run()
             if self._beginning is None:
                 return self.made.outcome
             operation = self._beginning.begun(self.made)

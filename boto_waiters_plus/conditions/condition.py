@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
+from ..calls import flow
 from ..calls.budget import Reply
 from ..calls.client_call import Calls
 from ..calls.errors import RAW
+from ..calls.flow import Called, Flow
 from ..common.arguments import time_bound
 from ..deadlines import deadline, deadline_left, effective_max_wait
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
@@ -193,11 +196,15 @@ def _text_of(error: Exception) -> str:
     return f"{name}: {text}" if text else name
 
 
+async def _after(handled: Awaitable[Any], reply: Reply) -> Reply:
+    await handled
+    return reply
+
+
 # --- the wait ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FormResult:
+class FormResult(NamedTuple):
     """What the form returns: a value, or what a handler makes of it."""
 
     handler: Handler | None
@@ -205,21 +212,11 @@ class FormResult:
     error: WaiterError | None = None
     """The cause of an exception that the handler returns; None: an exception is a value."""
 
-    def get(self) -> Any:
+    def flow(self) -> Flow[Any]:
         """Return the result, or raise the exception that the handler returned."""
-        return self._checked(self._handled())
-
-    async def get_async(self) -> Any:
-        """Return the result; await it first if the handler returned an awaitable."""
-        result = self._handled()
-        if self.handler is not None and inspect.isawaitable(result):
-            result = await result
-        return self._checked(result)
-
-    def _handled(self) -> Any:
-        return self.value if self.handler is None else self.handler(self.value)
-
-    def _checked(self, result: Any) -> Any:
+        if self.handler is None:
+            return self.value
+        result = yield Called(partial(self.handler, self.value))
         if self.error is not None and isinstance(result, BaseException):
             raise result from self.error
         return result
@@ -305,19 +302,31 @@ class Condition:
 
     def calls(self, twin: str | None) -> Calls:
         """Return the call of each attempt; `twin` is what awaits a callable, None: this does."""
-        reply = self._reply if twin else self._awaited_reply
+
+        def reply(value: Any) -> Reply | Awaitable[Reply]:
+            reply = self._judge.evaluate(value)
+            handled = self._judge.handle_retry(reply)
+            is_awaited = twin is None and inspect.isawaitable(handled)
+            return _after(handled, reply) if is_awaited else reply
+
         return calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
 
-    def prepared(self, twin: str | None) -> PreparedWait:
-        """Return the wait, ready to start."""
+    def flow(self, twin: str | None) -> Flow[Any]:
+        """Wait, and return the result of the form; `twin`: see `calls`."""
         wake = self.options.wake_signal
-        return PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
+        wait = PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
+        try:
+            outcome = yield from wait.flow()
+        except WaiterError as error:
+            # Inside: an error of the handler has this one as its context.
+            return (yield from self._failed(error).flow())
+        return (yield from self._succeeded(outcome).flow())
 
-    def succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
+    def _succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
         """Return the result of a wait that succeeded."""
         return FormResult(self._cases[outcome.acceptor.index].handler, self.last_value)
 
-    def failed(self, error: WaiterError) -> FormResult:
+    def _failed(self, error: WaiterError) -> FormResult:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
@@ -331,18 +340,6 @@ class Condition:
             error.last_value = self.last_value
             raise error
         return result
-
-    def _reply(self, value: Any) -> Reply:
-        reply = self._judge.evaluate(value)
-        self._judge.handle_retry(reply)
-        return reply
-
-    async def _awaited_reply(self, value: Any) -> Reply:
-        reply = self._judge.evaluate(value)
-        handled = self._judge.handle_retry(reply)
-        if inspect.isawaitable(handled):
-            await handled
-        return reply
 
     def _else_result(self, error: WaiterError) -> FormResult | None:
         last = self._judge.last
@@ -374,21 +371,12 @@ class Condition:
 
 def run(condition: Condition) -> Any:
     """Wait in the calling thread and return the result of the form."""
-    prepared = condition.prepared(f"{condition.wait_run.description.waiter}_async")
-    try:
-        outcome = prepared.run()
-    except WaiterError as error:
-        return condition.failed(error).get()
-    return condition.succeeded(outcome).get()
+    return flow.run(condition.flow(f"{condition.wait_run.description.waiter}_async"))
 
 
 async def run_async(condition: Condition) -> Any:
     """Wait as part of the calling task and return the result of the form."""
-    try:
-        outcome = await condition.prepared(None).run_async()
-    except WaiterError as error:
-        return await condition.failed(error).get_async()
-    return await condition.succeeded(outcome).get_async()
+    return await flow.run_async(condition.flow(None))
 
 
 def description_of(form: str, cases: Sequence[Case], operation: str) -> WaitDescription:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
 from botocore.exceptions import ClientError
@@ -17,9 +17,9 @@ from ..engine.machine import LastAttempt, Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
-from ..option_checks import OPTION_NAMES
 from ..options import (
     ENDING_OPTIONS,
+    OPTION_NAMES,
     OTHER_NAMES,
     CancelEvent,
     Seconds,
@@ -105,14 +105,7 @@ EXCLUSIVE: Final = (
 """Options that set the same thing in two ways."""
 
 OF_WAITERS: Final = {
-    "missing_ok_for": "name the error in retry_on",
-    "retry_errors_for": "name the error in retry_on",
-    "settle_for": "wait for a value that only the change gives",
-    "show_parameters": "give a label",
-    "explain_failure": "a callable has no other reads",
-    "delay_history": "conditions.poll takes it, with a definition",
-    "delay_kind": "conditions.poll takes it, with a definition",
-    "converted_delays": "give min_delay and max_delay",
+    each.name: each.metadata["instead"] for each in fields(WaitOptions) if each.metadata["instead"]
 }
 """Options that have no meaning without a waiter, and what to do instead."""
 

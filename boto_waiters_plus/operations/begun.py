@@ -23,7 +23,7 @@ from botocore.model import OperationModel
 
 from ..batch.wait import Wait
 from ..changes.answers import NOT_KEPT
-from ..changes.call import resumed_call, run_blocking
+from ..changes.call import resumed_call
 from ..changes.effects import EffectOfCall, EffectWaiter, effect_named
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
@@ -230,7 +230,7 @@ class BegunRow:
             CallOnceError: no answer, or a refusal.
             Exception: whatever else; it has the attribute `call`, since the call was answered.
         """
-        call, wait = run_blocking(prepared), held.wait
+        call, wait = prepared.run(), held.wait
         try:
             if call.outcome is not None:
                 # It had nothing to change.

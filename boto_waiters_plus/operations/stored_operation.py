@@ -11,14 +11,13 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
-from functools import partial
 from typing import Any, Final
 
 from ..batch.callbacks import CallbackThread
+from ..calls import flow
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import Stop, requested, told
-from ..changes.target import run_blocked
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
@@ -221,7 +220,7 @@ class StoredOperation(Operation):
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
         end = None if row["state"] == OPEN else result_of(row, self._store.seal)
         client = self.client or ClientDescription.of_row(row).make()
-        return run_blocked(partial(requested, begun.effect_on(client), end))
+        return flow.run(requested(begun.effect_on(client), end))
 
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from botocore.model import OperationModel
 
 from ..calls.client_call import Calls
-from ..calls.errors import is_of_the_call
 from ..calls.private_names import marked_as_waiter
 from ..deadlines import effective_max_wait
 from ..options import (
@@ -21,6 +20,7 @@ from ..options import (
 )
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
+from ..wait.facts import BeginSearch, CauseSearch
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
@@ -29,10 +29,6 @@ from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
 from .shapes import members_of
 from .sharing import on_one_page
-
-if TYPE_CHECKING:
-    from .causes import FailureSearch
-
 
 # --- the request that each attempt of a wait makes -----------------------------------------------
 
@@ -44,32 +40,19 @@ class ClientRequest:
         client: a botocore client.
         waiter: the definition on its operation.
         parameters: the operation's parameters.
-        call: the `input` and `output` of the call whose effect is waited for.
-        budget: of the reads about failures in a batch; see `FailureSearch`.
 
     Raises:
         ValueError: a list of identifiers is empty, or has more than an answer can have.
     """
 
-    __slots__ = ("_budget", "_call", "_fixed", "_search", "_waiter", "client", "parameters")
+    __slots__ = ("_fixed", "_waiter", "client", "parameters")
 
-    def __init__(
-        self,
-        client: Any,
-        waiter: BoundWaiter,
-        parameters: Mapping[str, Any],
-        *,
-        call: Mapping[str, Any] | None = None,
-        budget: Iterator[object] | None = None,
-    ) -> None:
+    def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
         # Those of a `Wait` are within the caller's reach until the batch begins.
         refuse_empty_id_list(waiter.operation, parameters)
         self.client = client
         self.parameters = parameters
         self._waiter = waiter
-        self._call = call
-        self._budget = budget
-        self._search: FailureSearch | None = None
         self._fixed = parameters
         for value in parameters.values():
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
@@ -85,29 +68,8 @@ class ClientRequest:
         return self._waiter.operation
 
     def __call__(self) -> Any:
-        """Make the bare call: of the operation, or of a read after a failure."""
-        if self._search is not None:
-            return self._search.send()
+        """Make the bare call."""
         return getattr(self.client, self._waiter.client_method)(**self._fixed)
-
-    def search(self, response: Mapping[str, Any], elapsed: float) -> FailureSearch | None:
-        """Begin a search for the cause of a failure; see `Explainer.search`."""
-        from .causes import begin_search  # noqa: PLC0415 - for failures only
-
-        self._search = begin_search(
-            self.client,
-            self._waiter.operation,
-            self.parameters,
-            response,
-            call=self._call,
-            elapsed=elapsed,
-            budget=self._budget,
-        )
-        return self._search
-
-    def is_reply(self, error: Exception) -> bool:
-        """Return whether an exception is a reply: of a read any is, since the wait has failed."""
-        return self._search is not None or is_of_the_call(error)
 
     def __str__(self) -> str:
         """Return the label of the resource that the request is about."""
@@ -128,6 +90,17 @@ class ClientRequest:
 
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         return on_one_page(self._waiter.polling.coalescing, self._waiter.operation, parameters)
+
+
+def search_of(client: Any, operation: OperationModel, *known: Any) -> BeginSearch:
+    """Return what begins the search for the cause of a failure; `known`: see `begin_search`."""
+
+    def begin(response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        from .causes import begin_search  # noqa: PLC0415 - for failures only
+
+        return begin_search(client, operation, response, elapsed, *known)
+
+    return begin
 
 
 # --- the wait ------------------------------------------------------------------------------------
@@ -156,7 +129,7 @@ def prepared_wait(
     """
     given, parameters = split_keywords(waiter, keywords)
     waiter = waiter_for(waiter, parameters)
-    request = ClientRequest(client, waiter, copied(parameters), call=call)
+    request = ClientRequest(client, waiter, copied(parameters))
     refuse_short_wait(given, max_wait)
     options = given.merged_over(settings.defaults)
     bound = effective_max_wait(waiter.method_name, max_wait)
@@ -165,7 +138,6 @@ def prepared_wait(
     calls = Calls(
         send=request,
         client=client,
-        is_reply=request.is_reply,
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
@@ -182,7 +154,7 @@ def prepared_wait(
         observers=observers,
         on_attempt=options.on_attempt,
         called_at=called_at,
-        explainer=request,
+        begin_search=search_of(client, waiter.operation, request.parameters, call),
         refused=RefusedPart.of(call),
     )
     return PreparedWait(

@@ -24,9 +24,9 @@ from ..common.errors import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..option_checks import OPTION_NAMES
-from ..options import WaitOptions, refuse_other_names, split_options
+from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
+from ..service.client_waits import search_of
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
@@ -66,13 +66,7 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
         WaiterError: the wait did not succeed, in botocore's words. Other errors pass as the
             operation raised them.
     """
-    client, prepared = _prepared(waiter, keywords, settings, awaited=False)
-    if client is not None and is_async(type(client)):
-        raise TypeError(
-            f"the waiter {waiter.name} blocks, but calls of its aiobotocore client are awaited: "
-            "use client.get_waiter, or aiobotocore.waiter.AIOWaiter"
-        )
-    outcome = prepared.run()
+    outcome = _prepared(waiter, keywords, settings, awaited=False).run()
     _leave(waiter, outcome)
     return outcome
 
@@ -84,12 +78,7 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
         The last response, or error response, as from aiobotocore; the outcome is left as
         `waiter.outcome`.
     """
-    client, prepared = _prepared(waiter, keywords, settings, awaited=True)
-    if client is not None and not is_async(type(client)):
-        raise TypeError(
-            f"the waiter {waiter.name} is awaited, but calls of its client block: "
-            "use client.get_waiter, or wait_until_async, which calls in threads"
-        )
+    prepared = _prepared(waiter, keywords, settings, awaited=True)
     _leave(waiter, await prepared.run_async())
     return prepared.wait_run.last_response
 
@@ -118,8 +107,8 @@ def _leave(waiter: Any, outcome: WaiterOutcome[Any] | None) -> None:
 
 def _prepared(
     waiter: Any, keywords: Mapping[str, Any], settings: Settings, *, awaited: bool
-) -> tuple[Any, PreparedWait]:
-    """Return the client, and a wait that is ready to start; raise for wrong arguments."""
+) -> PreparedWait:
+    """Return a wait that is ready to start; raise for wrong arguments."""
     called_at = time.monotonic()
     parameters = dict(keywords)
     waiter_config = parameters.pop("WaiterConfig", {})
@@ -144,13 +133,9 @@ def _prepared(
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
-    explainer = None
+    begin_search = None
     if policy.explain and method is not None and model is not None:
-        from ..service.causes import ExplainedSend  # noqa: PLC0415 - only where it is asked for
-
-        # Makes the reads about a failure, too.
-        explainer = ExplainedSend(calls.send, calls.is_reply, client, model, parameters)
-        calls.send, calls.is_reply = explainer, explainer.is_reply
+        begin_search = search_of(client, model, parameters)
     _warn_of_empty_list(model, parameters)
     description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
     _leave(waiter, None)
@@ -168,14 +153,28 @@ def _prepared(
         wording=_stock_wording,
         is_raw=_is_raised_raw,
         called_at=called_at,
-        explainer=explainer,
+        begin_search=begin_search,
     )
-    return client, PreparedWait(
+    _refuse_other_kind(waiter.name, client, awaited=awaited)
+    return PreparedWait(
         wait_run=run,
         calls=calls,
         wake=options.wake_signal,
         sleep=_stock_sleep,
         context=partial(_marked_and_answering_slips, keywords),
+    )
+
+
+def _refuse_other_kind(name: str, client: Any, *, awaited: bool) -> None:
+    if client is None or is_async(type(client)) is awaited:
+        return
+    what, calls = "blocks", "of its aiobotocore client are awaited"
+    other = "aiobotocore.waiter.AIOWaiter"
+    if awaited:
+        what, calls = "is awaited", "of its client block"
+        other = "wait_until_async, which calls in threads"
+    raise TypeError(
+        f"the waiter {name} {what}, but calls {calls}: use client.get_waiter, or {other}"
     )
 
 

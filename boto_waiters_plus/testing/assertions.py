@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..calls.client_call import value_of
 from ..calls.clock import current_time
+from ..calls.flow import value_of
 from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions

@@ -164,6 +164,8 @@ class PreparedWait:
                         case Poll() if cancel is not None and cancel.is_set():
                             decision = wait_run.step(Cancelled(uncalled=True))
                         case Poll(time_left):
+                            if wait_run.search is not None:
+                                calls = calls.reading(wait_run.search.send)
                             decision = wait_run.replied((yield CallStep(calls, time_left)))
                         case Pause(seconds, is_brought_forward):
                             watched = None if is_brought_forward else signal
