@@ -349,7 +349,7 @@ class CallGroup:
 
     @property
     def call(self) -> Any:
-        """The call for all of the waits, which is also the judge of its reply."""
+        """The call for all of the waits, which also splits its reply."""
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call
@@ -498,7 +498,7 @@ class Grouping:
         def join(tasks: Sequence[Task]) -> SharedCall:
             ids = [task.ids for task in tasks]
             judges = [task.run.judge for task in tasks]
-            request = tasks[0].call.send
+            request = tasks[0].call.calls.send
             return SharedCall(request, member, ids, judges, coalescing, cancel=self.cancel)
 
         return Group(join, coalescing.limit)

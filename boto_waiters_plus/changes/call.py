@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from botocore import xform_name
 
-from ..calls.clients import is_async
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
@@ -21,7 +20,7 @@ from .prepared_call import (
     KeptCall,
     PreparedCall,
 )
-from .target import CallStore, called_operation, check_target, run_blocked, run_in_task
+from .target import CallStore, called_operation, check_target
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
 """The name of an effect, or a waiter and a function of the response that returns its parameters."""
@@ -79,7 +78,7 @@ def call_once(
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
-    return run_blocking(_prepared(method, options, parameters))
+    return _prepared(method, options, parameters).run()
 
 
 async def call_once_async(
@@ -103,7 +102,7 @@ async def call_once_async(
     """
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
-    return await make_awaited(_prepared(method, options, parameters))
+    return await _prepared(method, options, parameters).run_async()
 
 
 def _prepared(method: Any, options: CallOptions, parameters: Mapping[str, Any]) -> PreparedCall:
@@ -139,7 +138,7 @@ def resume_call(
         ValueError: the client goes elsewhere than the call, or the call has ended.
         CallOnceError, WaiterError: as `call_once`.
     """
-    return run_blocking(resumed_call(client, record, max_wait, in_store, path, cancel_event))
+    return resumed_call(client, record, max_wait, in_store, path, cancel_event).run()
 
 
 async def resume_call_async(
@@ -153,7 +152,8 @@ async def resume_call_async(
     cancel_event: CancelEvent | None = None,
 ) -> CallOutcome:
     """`resume_call` as part of the calling task."""
-    return await make_awaited(resumed_call(client, record, max_wait, in_store, path, cancel_event))
+    prepared = resumed_call(client, record, max_wait, in_store, path, cancel_event)
+    return await prepared.run_async()
 
 
 def resumed_call(
@@ -191,17 +191,3 @@ def resumed_call(
     method, parameters = xform_name(record["operation"]), from_json(record["parameters"])
     known = KeptCall.of(record, kept)
     return PreparedCall(getattr(client, method), options, parameters, kept=known)
-
-
-def run_blocking(call: PreparedCall) -> CallOutcome:
-    """Make a call in the calling thread."""
-    if is_async(type(call.target.client)):
-        raise TypeError(
-            "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"
-        )
-    return run_blocked(call.run)
-
-
-async def make_awaited(call: PreparedCall) -> CallOutcome:
-    """Make a call as part of the calling task."""
-    return await run_in_task(call.run)

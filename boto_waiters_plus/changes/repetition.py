@@ -14,7 +14,8 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import async_call_for, call_for
+from ..calls.client_call import Calls
+from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
@@ -34,12 +35,11 @@ from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
 from ..service.tokens import shape_id_of
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .gone import GoneResource
-from .target import Drive
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
 
@@ -306,7 +306,7 @@ class Repetition:
         """Seconds until the deadline, as of the last step."""
         return float(self.run.policy.limits.max_wait or 0) - self.run.elapsed
 
-    async def answer(self, do: Drive) -> Any:
+    def answer(self) -> Flow[Any]:
         """Make the call until its outcome is known, and return the response.
 
         Where there was nothing to change, what is returned is the outcome that says so.
@@ -316,18 +316,10 @@ class Repetition:
         Raises:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
-        client, cancel = self._client, self._cancel_event
-
-        def blocking() -> Any:
-            call = call_for(client, self._send, awaited=False, cancel=cancel)
-            return drive(self.run, call, cancel=cancel)
-
-        def awaited() -> Any:
-            call = async_call_for(client, self._send, cancel=cancel)
-            return drive_async(self.run, call, cancel=cancel)
-
+        calls = Calls(send=self._send, client=self._client, cancel=self._cancel_event)
+        wait = PreparedWait(wait_run=self.run, calls=calls)
         try:
-            outcome = await do((blocking, awaited))
+            outcome = yield from wait.flow()
         except WaiterError as error:
             return self._ended(error)
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
+from ..calls import flow
+from ..calls.flow import Called, Flow
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
-from .calls import refuse_coroutine, refuse_coroutine_function, value_of
+from .calls import refuse_coroutine, refuse_coroutine_function
 from .condition import Condition, run, run_async
 from .form_options import BoundedOptions, ConditionOptions, Else, EndingOptions, OnTimeout
 from .patterns import TRUTHY, Case, Pattern, checked_cases, name_of, success
@@ -282,56 +284,32 @@ async def wait_for_first_async(
 ) -> Any:
     """Run `wait_for_first` as part of the calling task; conditions are awaited in order."""
     terms = _terms(max_wait, on_timeout, else_, options)
-    return await run_async(first_of_async(conditions, **terms))
+    return await run_async(first_of(conditions, awaited=True, **terms))
 
 
-def first_of(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first`."""
+def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> Condition:
+    """Return the wait of `wait_for_first`, or of its awaited twin."""
     calls = _checked(conditions)
-    for key, call in calls.items():
+    for key, call in () if awaited else calls.items():
         refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
 
-    def evaluate() -> First:
+    def evaluate() -> Flow[First]:
         values = {}
         for key, call in calls.items():
-            value = call()
-            refuse_coroutine(value, "wait_for_first_async")
+            value = yield Called(call)
+            if not awaited:
+                refuse_coroutine(value, "wait_for_first_async")
             if value:
                 return First(key, value)
             values[key] = value
-        return _none_true(conditions, values)
+        return First(None, values if has_keys else list(values.values()))
 
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def first_of_async(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first_async`."""
-    calls = _checked(conditions)
-
-    async def evaluate() -> First:
-        values = {}
-        for key, call in calls.items():
-            value = await value_of(call)
-            if value:
-                return First(key, value)
-            values[key] = value
-        return _none_true(conditions, values)
-
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def _condition(
-    evaluate: Callable[[], Any],
-    conditions: Conditions,
-    calls: Mapping[Any, Callable[[], Any]],
-    terms: Mapping[str, Any],
-) -> Condition:
     has_keys = isinstance(conditions, Mapping)
     names = ", ".join(str(key) if has_keys else name_of(call) for key, call in calls.items())
     found = Pattern(lambda first: first.key is not None, f"any of {names}")
     return Condition(
         "wait_for_first",
-        evaluate,
+        lambda: (flow.run_async if awaited else flow.run)(evaluate()),
         [success(found)],
         name=f"{len(calls)} condition{'' if len(calls) == 1 else 's'}",
         observed=_observed,
@@ -343,10 +321,6 @@ def _observed(first: First) -> Any:
     if first.key is not None:
         return first.key
     return list(first.value.values() if isinstance(first.value, dict) else first.value)
-
-
-def _none_true(conditions: Conditions, values: dict[Any, Any]) -> First:
-    return First(None, values if isinstance(conditions, Mapping) else list(values.values()))
 
 
 def _checked(conditions: Any) -> dict[Any, Callable[[], Any]]:

@@ -147,10 +147,10 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
-        from ..service.client_waits import PreparedWait  # noqa: PLC0415
+        from ..service.client_waits import prepared_wait  # noqa: PLC0415
 
         settings = hook.level.merged()
-        return PreparedWait(
+        return prepared_wait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         ).run()
 
@@ -158,10 +158,10 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
         self: Any, /, *, max_wait: Any = None, **keywords: Any
     ) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
-        from ..service.client_waits import PreparedWait  # noqa: PLC0415 - as above
+        from ..service.client_waits import prepared_wait  # noqa: PLC0415 - as above
 
         settings = hook.level.merged()
-        return await PreparedWait(
+        return await prepared_wait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         ).run_async()
 

@@ -33,7 +33,7 @@ from ..outcome import (
 )
 from ..service.errors import error_facts
 from .backend import OPEN, SUCCEEDED, Row
-from .begun_rows import stop_of
+from .begun import stop_of
 from .operation import CANCELLED_DETAIL, OperationError, path_of, problem, unreadable
 from .sealing import Seal
 

@@ -26,7 +26,7 @@ from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
 from ..service.waits import find_waiter
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
-from .begun_rows import begun_of, tells_what_to_poll
+from .begun import begun_of, tells_what_to_poll
 from .client_description import ClientDescription
 from .memory_backend import MemoryBackend
 from .operation import Operation, OperationError, path_of, unreadable

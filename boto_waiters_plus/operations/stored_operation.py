@@ -15,16 +15,16 @@ from functools import partial
 from typing import Any, Final
 
 from ..batch.callbacks import CallbackThread
+from ..calls import flow
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import STOPS, Stop, requested, told
-from ..changes.target import run_blocked
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of, stop_of, stop_stored, stored_answer
+from .begun import answered_call, begun_of, stop_of, stop_stored, stored_answer
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .operation import (
@@ -180,7 +180,7 @@ class StoredOperation(Operation):
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
         end = None if row["state"] == OPEN else result_of(row, self._store.seal)
         client = self.client or ClientDescription.of_row(row).make()
-        return run_blocked(partial(requested, stored_answer(client, begun), end))
+        return flow.run(requested(stored_answer(client, begun), end))
 
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells

@@ -23,8 +23,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import OperationNotFoundError
 
 from ..batch.wait import Wait
-from ..changes.call import resumed_call, run_blocking
-from ..changes.effects import AnsweredCall, EffectOfCall, EffectWaiter
+from ..changes.call import resumed_call
+from ..changes.effects import EffectOfCall, EffectWaiter
 from ..changes.prepared_call import CallOutcome, PreparedCall
 from ..changes.stops import told
 from ..changes.target import restored_response
@@ -46,7 +46,7 @@ from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters, wrong_parameters
 from ..service.waits import find_waiter
 from .backend import ENDED, FREE, OPEN, REQUEST_KEY, Backend, Row
-from .begun_rows import (
+from .begun import (
     ASKED,
     CALL,
     CALLER_LEASE,
@@ -214,7 +214,7 @@ class RowCall:
             CallOnceError: no answer, or a refusal.
             Exception: whatever else; it has the attribute `call`, since the call was answered.
         """
-        call, wait, begun = run_blocking(prepared), self.wait, self.begun
+        call, wait, begun = prepared.run(), self.wait, self.begun
         try:
             if call.outcome is not None:
                 self._end_unchanged(call, call.outcome)
@@ -394,7 +394,7 @@ def _polled(client: Any, begun: Mapping[str, Any], trait: EffectTrait) -> Any:
     """Return, as JSON, what is polled for the effect of a call that was answered."""
     mutation = client.meta.service_model.operation_model(begun["operation"])
     effect = EffectOfCall(client, mutation, trait)
-    answered = AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
+    answered = effect.with_answer(begun["document"], restored_response(begun["answer"]))
     return as_json(None, answered.parameters(TimeBound(math.inf)))
 
 

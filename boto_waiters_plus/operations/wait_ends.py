@@ -22,7 +22,7 @@ from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..wait.observers import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
-from .begun_rows import DEBT_TIME, begun_of, owing, unknown_answer, with_stop_kept
+from .begun import DEBT_TIME, begun_of, owing, unknown_answer, with_stop_kept
 from .operation import UNDRIVEN_GRACE, OperationError, UnableError, problem, unreadable
 from .representation import error_json, response_json
 from .sealing import Seal, json_text, loaded

@@ -25,7 +25,7 @@ from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..outcome import WaiterOutcome
 from .backend import ENDED, FREE, OPEN, LeaseLostError, Row
-from .begun_rows import begun_of, process_name, stop_of, stop_stored, unknown_answer, with_stop_kept
+from .begun import begun_of, process_name, stop_of, stop_stored, unknown_answer, with_stop_kept
 from .operation import (
     OperationError,
     SchemaError,

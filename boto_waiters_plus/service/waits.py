@@ -13,7 +13,7 @@ from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings
 from .bound_waiter import BoundWaiter
-from .client_waits import PreparedWait
+from .client_waits import prepared_wait
 from .clients import waiters_of
 from .service_waiters import ServiceWaiters
 
@@ -76,7 +76,7 @@ def wait_until(
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
     if is_async(type(client_behind(client))):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
-    return PreparedWait(
+    return prepared_wait(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
     ).run()
 
@@ -131,7 +131,7 @@ async def wait_until_async(
     """
     called_at = time.monotonic()
     bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    return await PreparedWait(
+    return await prepared_wait(
         client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
     ).run_async()
 

@@ -15,7 +15,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..calls.clock import current_time
-from ..conditions.calls import refuse_coroutine_function, value_of
+from ..calls.flow import value_of
+from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
 from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of, success

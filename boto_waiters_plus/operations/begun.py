@@ -19,7 +19,7 @@ from botocore.model import OperationModel
 
 from ..batch.wait import Wait
 from ..changes.answers import NOT_KEPT
-from ..changes.effects import AnsweredCall, EffectOfCall, effect_named
+from ..changes.effects import EffectOfCall, effect_named
 from ..changes.prepared_call import CallOutcome, PreparedCall, kept_answer, restored_call
 from ..changes.stops import Stop, StopsAfter, stop_in_time
 from ..changes.target import restored_response
@@ -101,18 +101,18 @@ def refuse_unkept(operation: OperationModel, asked: Mapping[str, Any]) -> None:
 
 def keep_answer(
     begun: dict[str, Any], prepared: PreparedCall, effect: EffectOfCall, call: CallOutcome
-) -> AnsweredCall:
+) -> EffectOfCall:
     """Add to a call what it was answered; return it so."""
     answer = begun["answer"] = kept_answer(prepared.target.operation, call)
     document = effect.call_document(from_json(begun["parameters"]), restored_response(answer))
     # Acceptors that read back what was asked for have to know that there was more.
     document["input"] = {**dict.fromkeys(prepared.parameters, NOT_KEPT), **document["input"]}
     begun["document"] = document
-    return AnsweredCall(effect, document, call.response)
+    return effect.with_answer(document, call.response)
 
 
 def wait_after(
-    answered: AnsweredCall, options: WaitOptions, *, max_wait: TimeBound, **bound: Any
+    answered: EffectOfCall, options: WaitOptions, *, max_wait: TimeBound, **bound: Any
 ) -> Wait:
     """Return the wait for the effect of a call that was answered.
 
@@ -123,8 +123,8 @@ def wait_after(
     Raises:
         WaiterError: no time is left, or the answer does not tell what to poll.
     """
-    effect, parameters = answered.effect, answered.parameters(max_wait, options)
-    on = (effect.client, effect.bound_waiter, parameters, options)
+    parameters = answered.parameters(max_wait, options)
+    on = (answered.client, answered.bound_waiter, parameters, options)
     return Wait.with_options(*on, call=answered.seen, max_wait=max_wait, **bound)
 
 
@@ -169,7 +169,7 @@ def answered_call(begun: Mapping[str, Any]) -> CallOutcome:
         raise unreadable(f"its call cannot be read: {type(error).__name__}") from None
 
 
-def stored_answer(client: Any, begun: Mapping[str, Any]) -> AnsweredCall:
+def stored_answer(client: Any, begun: Mapping[str, Any]) -> EffectOfCall:
     """Return a call that was answered, to stop what it has begun.
 
     Raises:
@@ -178,7 +178,7 @@ def stored_answer(client: Any, begun: Mapping[str, Any]) -> AnsweredCall:
     try:
         mutation = client.meta.service_model.operation_model(begun["operation"])
         effect = effect_named(client, mutation, begun["effect"]["name"])
-        return AnsweredCall(effect, begun["document"], restored_response(begun["answer"]))
+        return effect.with_answer(begun["document"], restored_response(begun["answer"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         text = f"nothing is known that stops what {begun['operation']} has begun"
         raise NotImplementedError(text) from None
