@@ -241,7 +241,7 @@ class BegunRow:
                 return replace(call, outcome=None)
             answered, left = self.answered(prepared, effect, call), held.left()
             words: Any = {"max_wait": left.seconds, "asked_wait": left.asked}
-            policy = replace(wait.policy, **words)
+            policy = wait.policy._replace(limits=wait.policy.limits._replace(**words))
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
             self.polled = as_json(after.operation.input_shape, after.parameters)
             machine = Machine(after.definition.states, policy, digest=self.row["digest"])

@@ -10,7 +10,7 @@ import json
 import math
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, replace
 from functools import cache, lru_cache, partial
 from typing import Any, Final
 
@@ -46,7 +46,6 @@ DEFINITIONS_KEPT: Final = 1000
 
 # The others are of waits that are driven where they are started.
 _UNSTORED: Final = ("count_requests", "spread", "covers_end", "patience", "deadline", "learned")
-_POLICY: Final = tuple(each.name for each in fields(Policy) if each.name not in _UNSTORED)
 
 _OPTIONS: Final = ("call_in_thread", "show_parameters")
 """The options that are not part of the policy; the rest are functions and events of a process."""
@@ -132,7 +131,8 @@ class NewRows:
         check_text("request_id", request_id)
         if request_id is not None:
             # What was asked for: a deadline may have left another `max_wait`.
-            asked_for = replace(wait.policy, max_wait=None, asked_wait=None, ended_by=None)
+            limits = wait.policy.limits._replace(max_wait=None, asked_wait=None, ended_by=None)
+            asked_for = wait.policy._replace(limits=limits)
             policy = policy_json(asked_for, wait.merged_options)
             content = {**row, "policy": policy, **dict.fromkeys(("id", "label", "machine"))}
             asked = [parameters, wait.max_wait] if begun is None else begun.asked_for
@@ -186,9 +186,10 @@ def check_row(row: Row) -> None:
 
 def policy_json(policy: Policy, options: WaitOptions) -> str:
     """Return a resolved policy, and the options of the wait that are no part of it, as JSON."""
-    members = {name: getattr(policy, name) for name in _POLICY}
+    groups: tuple[Any, ...] = policy
+    members = {n: getattr(each, n) for each in groups for n in each._fields if n not in _UNSTORED}
     # Where nothing can be connected to, the wait goes on: here later, or on another worker.
-    members["retry_transient"] = bool(policy.retry_transient)
+    members["retry_transient"] = bool(policy.endings.retry_transient)
     members |= {name: getattr(options, name) for name in _OPTIONS}
     if options.delay_history:
         members |= {"delay_history": True, "delay_kind": options.delay_kind}
@@ -204,7 +205,7 @@ def _refuse_functions(wait: Wait) -> None:
     for name in ("on_attempt", "wake_signal", "cancel_event"):
         if getattr(wait.options, name) is not None:
             raise _not_stored(name, getattr(wait.options, name), "it exists only in this process")
-    history, pace = wait.options.delay_history, wait.policy.pace
+    history, pace = wait.options.delay_history, wait.policy.delays.pace
     if not isinstance(history, (bool, type(None))):
         raise _not_stored("delay_history", history, "give True for the times of the store")
     if callable(pace):
@@ -334,4 +335,4 @@ def _options_and_policy(text: str) -> tuple[WaitOptions, Policy]:
     options = WaitOptions(**{name: members.pop(name, None) for name in _OPTIONS})
     for name in ("delay_history", "delay_kind", "max_delay_given"):
         members.pop(name, None)
-    return options, Policy(**{**members, "last_attempt": LastAttempt(members["last_attempt"])})
+    return options, Policy.of(**{**members, "last_attempt": LastAttempt(members["last_attempt"])})
