@@ -16,11 +16,10 @@ from ..changes.stops import Stop
 from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
 from ..exceptions import WaiterTimeoutError
-from ..history import MOST_TIMES
+from ..history import MOST_TIMES, with_times
 from ..outcome import ResponseOutcome, WaiterOutcome
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
-from ..wait.observers import with_times
 from .backend import SUCCEEDED, UNDRIVEN, Backend, Row
 from .begun import DEBT_TIME, begun_of, owing, unknown_answer, with_stop_kept
 from .operation import UNDRIVEN_GRACE, OperationError, UnableError, problem, unreadable
