@@ -52,6 +52,14 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
+class EitherWay:
+    """A step that is done in one of two ways."""
+
+    run: Callable[[], Any]
+    run_async: Callable[[], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Blocking:
     """A function that blocks; for a task it runs in a thread."""
 

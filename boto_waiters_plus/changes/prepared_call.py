@@ -102,8 +102,6 @@ class CallOptions:
     """Whether the refusal of a call is an outcome because what it takes away is gone."""
     show_parameters: bool | None = None
     """Whether the label of the call has parameters; None: as the client's settings say."""
-    on_attempt: Observer | None = None
-    """Called with each attempt of the wait."""
 
     def __post_init__(self) -> None:
         WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
@@ -149,6 +147,9 @@ class PreparedCall:
         parameters: of the operation.
         kept: what is known of the call that is resumed; None for a new one.
     """
+
+    on_attempt: Observer | None = None
+    """Called with each attempt of the wait."""
 
     def __init__(
         self,
@@ -262,7 +263,7 @@ class PreparedCall:
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
             answered, own = self.effect.answered(self.parameters, call.response), self._options
-            given = WaitOptions(cancel_event=own.cancel_event, on_attempt=own.on_attempt)
+            given = WaitOptions(cancel_event=own.cancel_event, on_attempt=self.on_attempt)
             left = self.bound.left(repetition.time_left)
             outcome = yield from answered.wait(left, given)
         except WaiterError as error:

@@ -15,6 +15,7 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import Calls
+from ..calls.client_events import only_call
 from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
@@ -276,6 +277,7 @@ class Repetition:
     ) -> None:
         self._client = client
         self._parameters = parameters
+        self._is_only_call = rules.once
         name = xform_name(operation.name)
         self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
@@ -327,6 +329,8 @@ class Repetition:
 
     def _send(self) -> Any:
         self.judge.is_in_flight = True
+        if self._is_only_call:
+            only_call()
         # A copy for each attempt: handlers of botocore change what they are given.
         return self._method(**copied(self._parameters))
 

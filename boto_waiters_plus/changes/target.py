@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -130,14 +130,6 @@ def token_for(client: Any, operation: str, key: str, /) -> str:
 
 ANSWERED: Final = "answered"
 WAITING: Final = "waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class EitherWay:
-    """A step that is done in one of two ways."""
-
-    run: Callable[[], Any]
-    run_async: Callable[[], Awaitable[Any]]
 
 
 class CallStore(Protocol):

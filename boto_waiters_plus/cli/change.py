@@ -177,11 +177,12 @@ def _new(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     then_wait = (arguments.then or "").replace("-", "_") or None
     stops = StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel)
     if arguments.no_wait or arguments.store is not None:
-        calls |= {"name": "begin", "on_attempt": on_attempt}
+        calls["name"] = "begin"
         calls["in_store"] = None if arguments.store is None else _AnnouncedStore(arguments)
         calls["then_wait"] = None if arguments.no_wait else then_wait or True
         options = CallOptions(arguments.max_wait, **calls)
         change = _Change(PreparedCall(method, options, parameters), stops)
+        change.prepared.on_attempt = on_attempt
     else:
         keywords = {**parameters, **options_of_one(arguments), "on_attempt": on_attempt}
         # An interrupt may come before there is an operation that would stop it.
@@ -203,8 +204,9 @@ def _resumed(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     arguments.region = arguments.region or record["target"]["region"]
     arguments.endpoint_url = arguments.endpoint_url or record["target"]["endpoint"]
     client = client_of(session_of(arguments), record["service"], arguments)
-    where = (store, arguments.resume, None, on_attempt)
-    call = resumed_call(client, record, arguments.max_wait, *where)
+    where: Any = {"in_store": store, "path": arguments.resume}
+    call = resumed_call(client, record, max_wait=arguments.max_wait, **where)
+    call.on_attempt = on_attempt
     return _Change(call, StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from botocore import xform_name
 
@@ -15,15 +15,16 @@ from ..batch.wait import Wait
 from ..calls import flow
 from ..calls.clients import is_async
 from ..calls.clock import current_time
-from ..calls.flow import Blocking, Flow, Step
+from ..calls.flow import Blocking, EitherWay, Flow, Step
 from ..changes import stops
 from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
-from ..changes.target import EitherWay, called_operation
+from ..changes.target import called_operation
 from ..common.arguments import flag, with_methods
+from ..common.signatures import signature_of
 from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, split_options
@@ -33,12 +34,12 @@ from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
 from ..settings import Settings
-from .begun import CallerLease, begun_call, refuse_unkept, wait_after
+from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
 from .pool import WaitPool
-from .stored_wait import NewRows, RowCall
+from .stored_wait import NewRows
 
 if TYPE_CHECKING:
     from .store import Store
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 
 End = WaiterOutcome[Any] | Exception | None
+
+Begun_co = TypeVar("Begun_co", covariant=True)
+Stored_co = TypeVar("Stored_co", covariant=True)
 
 STORE_OPTIONS: Final = frozenset(
     ("exclusive_key", "include_response", "profile_name", "request_id")
@@ -295,10 +299,11 @@ class Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        begun = begun_call(prepared, self.effect, self._asked, self.stops)
+        begun = BegunRow.of_call(prepared, self.effect, self._asked, self.stops, store.seal)
         # A worker has other settings.
-        begun["show_parameters"] = self._options.show_parameters
-        label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
+        begun.record["show_parameters"] = self._options.show_parameters
+        parameters = from_json(begun.record["parameters"])
+        label = label_of(ResourceLabel(operation), parameters, self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))
         rows = NewRows(store.seal, with_response, profile, begun)
@@ -310,16 +315,17 @@ class Beginning:
             call, lease = None, CallerLease(store.backend, row)
         except StoreError as error:
             raise _uncalled(store, path_of(row), error) from error
-        held = (store.backend, lease.number, self._start + prepared.max_wait, self._clock)
-        row_call = RowCall(row, wait, begun, store.seal, *held)
+        end = self._start + prepared.max_wait
+        held = Held(wait, store.backend, lease.number, end, self._clock)
+        begun.row = row
         try:
             if lease.is_taken:
-                call = row_call.make(prepared, self.effect)
+                call = begun.make(held, prepared, self.effect)
         # What the store does not know is as unknown as what a dead process knew.
         except StoreError:
             raise
         except Exception as error:
-            raised = row_call.ended_in(error)
+            raised = begun.end(held, error)
             if raised is error:
                 raise
             raise raised from None
@@ -330,21 +336,28 @@ class Beginning:
         return made
 
 
-# fmt: off
-@overload
-def begin(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> BegunOperation: ...
-@overload
-def begin(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> StoredOperation: ...
-# fmt: on
-def begin(
+class _Begin(Protocol[Begun_co, Stored_co]):
+    """The types of `begin`, and of its awaited twin."""
+
+    # fmt: off
+    @overload
+    def __call__(
+        self, client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None,
+        in_store: None = None, stop_on_timeout: bool = False, stop_on_cancel: bool = False,
+        propagation_wait: Any = ..., busy_wait: Any = None, no_change_ok: bool = False,
+        missing_ok: bool = False, **keywords: Any,
+    ) -> Begun_co: ...
+    @overload
+    def __call__(
+        self, client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None,
+        in_store: Store, stop_on_timeout: bool = False, stop_on_cancel: bool = False,
+        propagation_wait: Any = ..., busy_wait: Any = None, no_change_ok: bool = False,
+        missing_ok: bool = False, **keywords: Any,
+    ) -> Stored_co: ...
+    # fmt: on
+
+
+def _begin(
     client_method: Any,
     /,
     *,
@@ -358,7 +371,22 @@ def begin(
     no_change_ok: bool = False,
     missing_ok: bool = False,
     **keywords: Any,
-) -> BegunOperation | StoredOperation:
+) -> Beginning:
+    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
+    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
+    return Beginning(client_method, max_wait, then_wait, in_store, asked, calls, keywords)
+
+
+_typed: Any = signature_of(_begin)
+_blocking: Callable[[Any], _Begin[BegunOperation, StoredOperation]] = _typed
+_awaited: Callable[
+    [Any], _Begin[Coroutine[Any, Any, BegunOperation], Coroutine[Any, Any, StoredOperation]]
+] = _typed
+
+
+@_blocking
+def begin(*arguments: Any, **keywords: Any) -> BegunOperation | StoredOperation:
     """Call a mutation, and return the operation that ends when its effect is seen.
 
     A state from before the call ends nothing: what tells that a state belongs to the call is
@@ -408,42 +436,11 @@ def begin(
         TypeError: an argument is of the wrong kind; before the call.
         OperationError, StoreError: the store refuses the call, as `Store.start`.
     """
-    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
-    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
-    return Beginning(*given).run()
+    return _begin(*arguments, **keywords).run()
 
 
-# fmt: off
-@overload
-async def begin_async(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> BegunOperation: ...
-@overload
-async def begin_async(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> StoredOperation: ...
-# fmt: on
-async def begin_async(
-    client_method: Any,
-    /,
-    *,
-    max_wait: Any = None,
-    then_wait: Any = None,
-    in_store: Store | None = None,
-    stop_on_timeout: bool = False,
-    stop_on_cancel: bool = False,
-    propagation_wait: Any = PROPAGATION_WAIT,
-    busy_wait: Any = None,
-    no_change_ok: bool = False,
-    missing_ok: bool = False,
-    **keywords: Any,
-) -> BegunOperation | StoredOperation:
+@_awaited
+async def begin_async(*arguments: Any, **keywords: Any) -> BegunOperation | StoredOperation:
     """`begin` as part of the calling task, and `await` waits for the operation.
 
     The call of a blocking client is made in a thread. That of an aiobotocore client is awaited, and
@@ -455,11 +452,7 @@ async def begin_async(
         stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait: as for `begin`.
         no_change_ok, missing_ok, keywords: as for `begin`.
     """
-    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
-    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
-    return await Beginning(*given).run_async()
+    return await _begin(*arguments, **keywords).run_async()
 
 
 async def _cancel(operation: Operation) -> None:
