@@ -67,26 +67,15 @@ class Resolved(NamedTuple):
 
 
 # Not a dataclass: `install` imports this module, and a program that never waits should not pay.
-class Settings:
-    """Definitions, default options and observers; never changed, only replaced.
+class Settings(NamedTuple):
+    """Definitions, default options and observers; never changed, only replaced."""
 
-    Args:
-        definitions: definitions of waiters, the first of a name wins.
-        defaults: default options; None: not given.
-        observers: called with each `WaitEvent`.
-    """
-
-    __slots__ = ("defaults", "definitions", "observers")
-
-    def __init__(
-        self,
-        definitions: tuple[WaiterDefinition, ...] = (),
-        defaults: WaitOptions | None = None,
-        observers: tuple[Observer, ...] = (),
-    ) -> None:
-        self.definitions = definitions
-        self.defaults = defaults
-        self.observers = observers
+    definitions: tuple[WaiterDefinition, ...] = ()
+    """Definitions of waiters, the first of a name wins."""
+    defaults: WaitOptions | None = None
+    """Default options; None: not given."""
+    observers: tuple[Observer, ...] = ()
+    """Called with each `WaitEvent`."""
 
     def extended(self, new: Settings) -> Settings:
         """Return these settings after another `install` or `enable` on the same level.
