@@ -503,23 +503,17 @@ def policy_of(
         explain: whether further reads follow a failure.
     """
     # Installing needs no machine.
-    from .engine.machine import (  # noqa: PLC0415
-        Delays,
-        Endings,
-        LastAttempt,
-        Limits,
-        Policy,
-        shared,
-    )
+    from .engine import machine  # noqa: PLC0415
 
-    rule = LastAttempt(options.last_attempt or "late")
+    shared, rule = machine.shared, machine.LastAttempt(options.last_attempt or "late")
     own: dict[str, Any] = {"initial_delay": options.initial_delay or 0, **delays}
-    return Policy(
+    limits = {"max_attempts": options.max_attempts, "last_attempt": rule, **limits}
+    return machine.Policy(
         # The caller's function is not kept.
-        Delays(**own) if callable(own["pace"]) else shared(Delays, **own),
-        shared(Limits, **{"max_attempts": options.max_attempts, "last_attempt": rule, **limits}),
+        machine.Delays(**own) if callable(own["pace"]) else shared(machine.Delays, **own),
+        shared(machine.Limits, **limits),
         shared(
-            Endings,
+            machine.Endings,
             success_count=options.success_count or 1,
             success_for=options.success_for or 0,
             missing_ok_for=options.missing_ok_for or 0,

@@ -8,10 +8,12 @@ level has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from .engine.model import WaiterDefinition
+    from .deadlines import deadline
+    from .engine.machine import Policy
+    from .engine.model import WaitDescription, WaiterDefinition
     from .options import WaitOptions
 
 ItemT = TypeVar("ItemT")
@@ -20,27 +22,60 @@ Observer = Callable[[Any], object]
 """A function that is called with each `WaitEvent`."""
 
 
-# Not a dataclass: `install` imports this module, and a program that never waits should not pay.
-class Settings:
-    """Definitions, default options and observers; never changed, only replaced.
+class Resolved(NamedTuple):
+    """What settings and the options of a call come to, for one wait."""
 
-    Args:
-        definitions: definitions of waiters, the first of a name wins.
-        defaults: default options; None: not given.
-        observers: called with each `WaitEvent`.
-    """
+    options: WaitOptions
+    policy: Policy
+    observers: tuple[Observer, ...]
 
-    __slots__ = ("defaults", "definitions", "observers")
-
-    def __init__(
+    def with_history(
         self,
-        definitions: tuple[WaiterDefinition, ...] = (),
-        defaults: WaitOptions | None = None,
-        observers: tuple[Observer, ...] = (),
-    ) -> None:
-        self.definitions = definitions
-        self.defaults = defaults
-        self.observers = observers
+        description: WaitDescription,
+        client: Any = None,
+        since_call: float | None = None,
+        read: dict[Any, Any] | None = None,
+    ) -> Resolved:
+        """Return the same with the times of earlier waits, if the wait has a `delay_history`.
+
+        The last observer adds the time of the wait then.
+
+        Args:
+            description: that of the wait.
+            client: is called, in its region; None: it is not known.
+            since_call: seconds from the call of `begin` to the start of the wait; None: no call.
+            read: what was read for other waits of a batch, to be read once.
+        """
+        options = self.options
+        if not options.delay_history:
+            return self
+        from .history import HistoryKey, TimeKeeper, user_history, with_times  # noqa: PLC0415
+
+        history: Any = user_history() if options.delay_history is True else options.delay_history
+        offset = since_call or 0.0
+        region = None if client is None else client.meta.region_name
+        of_wait = description.service or "", description.waiter
+        names = (*of_wait, region or "", options.delay_kind or "")
+        key = HistoryKey(*names, from_call=since_call is not None)
+        read, place = {} if read is None else read, (id(history), key)
+        if place not in read:
+            read[place] = history.times(key)
+        since = (each._replace(seconds=max(each.seconds - offset, 0.0)) for each in read[place])
+        has_longest = options.max_delay is not None
+        policy = with_times(self.policy, tuple(since), names, has_longest=has_longest)
+        return Resolved(options, policy, (*self.observers, TimeKeeper(history, key, offset)))
+
+
+# Not a dataclass: `install` imports this module, and a program that never waits should not pay.
+class Settings(NamedTuple):
+    """Definitions, default options and observers; never changed, only replaced."""
+
+    definitions: tuple[WaiterDefinition, ...] = ()
+    """Definitions of waiters, the first of a name wins."""
+    defaults: WaitOptions | None = None
+    """Default options; None: not given."""
+    observers: tuple[Observer, ...] = ()
+    """Called with each `WaitEvent`."""
 
     def extended(self, new: Settings) -> Settings:
         """Return these settings after another `install` or `enable` on the same level.
@@ -66,6 +101,40 @@ class Settings:
             lower.defaults if own is None else own.merged_over(lower.defaults),
             _joined(self.observers, lower.observers),
         )
+
+    def resolve(
+        self,
+        given: WaitOptions,
+        max_wait: Any,
+        policy: Callable[[WaitOptions, Any, WaitOptions], Policy],
+        *,
+        name: str | None = None,
+        zero: bool = False,
+        besides: deadline | None = None,
+    ) -> Resolved:
+        """Return what holds for one wait, but for its history.
+
+        Args:
+            given: the options of the call.
+            max_wait: that of the call.
+            policy: returns the policy under merged options and a time bound, given the options of
+                the call for messages.
+            name: of the wait in messages; None: who called bounds the time, and has refused a
+                short one.
+            zero: whether a `max_wait` of 0 has an attempt.
+            besides: a deadline that does not count.
+
+        Raises:
+            TypeError, ValueError: no time bound, one that is too short, or what `policy` raises.
+        """
+        from .deadlines import effective_max_wait  # noqa: PLC0415 - installing needs neither
+        from .options import refuse_short_wait  # noqa: PLC0415
+
+        if name is not None:
+            refuse_short_wait(given, max_wait, zero=zero)
+            max_wait = effective_max_wait(name, max_wait, besides)
+        options = given.merged_over(self.defaults)
+        return Resolved(options, policy(options, max_wait, given), self.observers)
 
 
 NO_SETTINGS = Settings()

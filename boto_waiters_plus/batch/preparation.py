@@ -17,14 +17,13 @@ from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
 from ..common.time_bounds import TimeBound
 from ..deadlines import deadline_of
-from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
 from ..service.client_waits import ClientRequest, search_of
 from ..service.clients import waiters_of
 from ..service.judge import DefinitionJudge
-from ..settings import PROCESS_LEVEL, Settings
-from ..wait.observers import Observer, with_history
+from ..settings import PROCESS_LEVEL, Resolved, Settings
+from ..wait.observers import Observer
 from ..wait.wait_run import RANDOM, WaitRun
 from ..wait.wording import RefusedPart
 from .callbacks import Callbacks
@@ -92,11 +91,11 @@ class Preparation:
 
     def _task(self, wait: Wait) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
-        options, policy = self._policy(wait, client.settings)
-        description, observers = wait.bound_waiter.polling.description, client.observers
+        resolved, description = self._resolved(wait, client), wait.bound_waiter.polling.description
+        options, policy, observers = resolved
         if options.delay_history:
             of = (description, wait.client, wait.since_call, self._times)
-            policy, (keeper,) = with_history(options, policy, (), *of)
+            _, policy, (*_, keeper) = resolved.with_history(*of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
         request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters)
         known = wait.parameters, wait.call, self.reads
@@ -164,13 +163,15 @@ class Preparation:
         observer = partial(self.callbacks.observer, name="on_event")
         return tuple(map(observer, settings.observers))
 
-    def _policy(self, wait: Wait, settings: Settings) -> tuple[WaitOptions, Policy]:
-        """Return the options and the policy of a wait under the current settings."""
-        options, own = wait.options_under(settings), wait.bound
+    def _resolved(self, wait: Wait, client: _Client) -> Resolved:
+        """Return what holds for a wait under the current settings."""
+        options, own = wait.options_under(client.settings), wait.bound
         bound = self.bound if own is None else own.within(self.bound)
         if (options is wait.merged_options and bound == own) or wait.settings is None:
-            return options, wait.policy
-        return options, policy_for(wait.definition, options, bound, wait.options)
+            return Resolved(options, wait.policy, client.observers)
+        by_definition = partial(policy_for, wait.definition)
+        resolved = client.settings.resolve(wait.options, bound, by_definition)
+        return resolved._replace(observers=client.observers)
 
     def _add_client(self, client: Any) -> _Client:
         settings = waiters_of(client).settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from botocore.model import OperationModel
@@ -204,9 +205,9 @@ class Wait:
         if max_wait is not None and not isinstance(max_wait, TimeBound):
             max_wait = time_bound("max_wait", max_wait)
         self.settings = settings
-        self.merged_options = options.merged_over(settings.defaults)
+        by_definition = partial(policy_for, self.definition)
         # Raises for delays that do not fit the definition's.
-        self.policy = policy_for(self.definition, self.merged_options, max_wait, options)
+        self.merged_options, self.policy, _ = settings.resolve(options, max_wait, by_definition)
         self.bound_waiter.warn()
 
     @property

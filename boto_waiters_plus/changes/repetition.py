@@ -282,8 +282,11 @@ class Repetition:
         self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
             self._method = partial(_all_pages, client.get_paginator(name))
+        words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
+        limits = Limits(**words.limits, deadline=token_left)
+        policy = Policy(Delays(min_delay=MIN_DELAY, max_delay=MAX_DELAY), limits)
         settings = waiters_of(client).settings
-        options = options.merged_over(settings.defaults)
+        options, _, observers = settings.resolve(options, bound, lambda *_: policy)
         self._cancel_event = options.cancel_event
         self.judge = CallJudge(
             operation,
@@ -292,14 +295,12 @@ class Repetition:
             rules=rules,
             elapsed=lambda: self.run.elapsed,
         )
-        words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
-        delays = Delays(min_delay=MIN_DELAY, max_delay=MAX_DELAY)
         self.run = WaitRun(
             _description(operation),
-            Policy(delays, Limits(**words.limits, deadline=token_left)),
+            policy,
             self.judge,
             label=label_of(ResourceLabel(operation), parameters, options),
-            observers=settings.observers,
+            observers=observers,
             wording=_wording,
         )
 

@@ -18,7 +18,7 @@ from ..calls.client_call import Calls
 from ..calls.errors import RAW
 from ..calls.flow import Called, Flow
 from ..common.arguments import time_bound
-from ..deadlines import deadline, deadline_left, effective_max_wait
+from ..deadlines import deadline, deadline_left
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
 from ..engine.machine import AttemptsUsedUp, Ending, Facts, Failed, RetryTransient, TimedOut
 from ..engine.matching import Matching
@@ -26,18 +26,18 @@ from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import cut, may_show, printable, without_secrets
 from ..engine.reports import reported_text
 from ..exceptions import WaiterError
-from ..options import refuse_short_wait, retry_transient_of
+from ..options import retry_transient_of
 from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
-from ..settings import PROCESS_LEVEL, Observer
+from ..settings import Observer
 from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt, message_of
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .calls import calls_of
-from .form_options import CheckedOptions, Else, OnTimeout, checked_else
+from .form_options import CheckedOptions, Else, OnTimeout, checked_else, settings_of_forms
 from .patterns import Case, Handler, in_words, name_of
 
 # --- judges of what a callable returned or raised: by a waiter definition, or by cases -----------
@@ -265,8 +265,9 @@ class Condition:
         self._on_timeout, self._else = checked_else(on_timeout, else_)
         self._ending: Ending | None = None
         checked = CheckedOptions.of(form, options)
-        settings = PROCESS_LEVEL.own
-        self.options = checked.merged(settings.defaults)
+        own: Any = {"name": form, "zero": True, "besides": besides}
+        resolved = settings_of_forms().resolve(checked.common, max_wait, checked.policy, **own)
+        self.options, policy, of_process = resolved
         self._judge = CasesJudge(
             self._cases,
             checked.is_retried,
@@ -274,24 +275,21 @@ class Condition:
             observed=observed,
         )
         name = name_of(call) if name is None else name
-        refuse_short_wait(checked.common, max_wait, zero=True)
-        bound = effective_max_wait(form, max_wait, besides)
-        policy = checked.policy(bound, self.options)
         is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
-        if (covers_end or is_once) and bound.seconds >= 0:
+        limits, seconds = policy.limits, policy.limits.max_wait or 0
+        if (covers_end or is_once) and seconds >= 0:
             # 0 is one attempt, of any length.
-            limits = policy.limits._replace(covers_end=True, patience=bound.seconds or math.inf)
+            limits = limits._replace(covers_end=True, patience=seconds or math.inf)
             if (left := deadline_left(besides)) is not None:
-                asked = bound.seconds if bound.end is None else None
-                words: Any = {"asked_wait": asked, "ended_by": left.end}
-                limits = limits._replace(deadline=left.seconds, **words)
+                words: Any = {"asked_wait": None if limits.ended_by else seconds}
+                limits = limits._replace(deadline=left.seconds, ended_by=left.end, **words)
             policy = policy._replace(limits=limits)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),
             policy,
             self._judge,
             label=checked.label or name,
-            observers=settings.observers if observers is None else observers,
+            observers=of_process if observers is None else observers,
             on_attempt=self.options.on_attempt,
             wording=self._reason,
             is_raw=lambda _: True,

@@ -12,10 +12,10 @@ from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaitDescription
 from ..options import CancelEvent, Seconds, refuse_short_wait
-from ..settings import PROCESS_LEVEL, Observer
+from ..settings import Observer
 from ..wait.wait_run import WaitRun
 from .condition import Condition, description_of
-from .form_options import CheckedOptions, ConditionOptions
+from .form_options import CheckedOptions, ConditionOptions, settings_of_forms
 from .patterns import TRUTHY, Case, checked_cases, name_of, success
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ConditionWait(CallableWait):
         self.max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
         checked = CheckedOptions.of("ConditionWait", options)
         self.options = checked.common
-        self.merged_options = checked.merged(PROCESS_LEVEL.own.defaults)
+        self.merged_options = checked.common.merged_over(settings_of_forms().defaults)
         refuse_short_wait(self.options, self.max_wait, zero=True)
         self.label = checked.label or name_of(call)
         self.is_async = any(

@@ -28,6 +28,7 @@ from ..options import (
     WakeSignal,
     policy_of,
 )
+from ..settings import PROCESS_LEVEL, Settings
 from ..signals.signal import Signal
 from .paces import Fixed
 from .patterns import Case, Handler, checked_cases
@@ -165,22 +166,8 @@ class CheckedOptions:
         options._check_together(form)
         return options
 
-    def merged(self, defaults: WaitOptions | None) -> WaitOptions:
-        """Return the options that every wait has, completed by defaults.
-
-        The delays of waiters are not for callables, whose interval is short.
-        """
-        if defaults is None:
-            return self.common
-        return self.common.merged_over(replace(defaults, **_NOT_OF_FORMS))
-
-    def policy(self, bound: TimeBound, merged: WaitOptions) -> Policy:
-        """Return the delays and limits of the wait.
-
-        Args:
-            bound: how long it may last.
-            merged: the options that every wait has, defaults included.
-        """
+    def policy(self, merged: WaitOptions, bound: TimeBound, _: WaitOptions) -> Policy:
+        """Return the delays and limits of the wait, for `Settings.resolve`."""
         options = self.common
         longest: Any = DEFAULT_MAX_DELAY if options.max_delay is None else options.max_delay
         least: Any = min(DEFAULT_INTERVAL, longest)
@@ -218,6 +205,17 @@ class CheckedOptions:
         if problem:
             what = f"{form}: polling=False {problem}"
             raise WrongTypeError(what, argument="polling", value=False)
+
+
+def settings_of_forms() -> Settings:
+    """Return the settings of the process without the defaults of waiters.
+
+    Their delays are not for callables, whose interval is short.
+    """
+    own = PROCESS_LEVEL.own
+    if own.defaults is None:
+        return own
+    return Settings(defaults=replace(own.defaults, **_NOT_OF_FORMS), observers=own.observers)
 
 
 def checked_else(

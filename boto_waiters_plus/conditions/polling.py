@@ -10,16 +10,14 @@ from typing import Any, TypeVar
 from ..calls.clients import operation_of
 from ..common.arguments import text
 from ..common.wrong_arguments import wrong_type
-from ..deadlines import effective_max_wait
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_wait, split_options
+from ..options import WaitOptions, policy_for, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
 from ..wait.drivers import PreparedWait
-from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from .calls import calls_of, refuse_coroutine_function
 from .condition import ValueJudge
@@ -100,15 +98,10 @@ def _prepared(
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
     warn_if_deprecated(definition)
-    settings = PROCESS_LEVEL.own
-    given = _options_of_poll(options)
-    refuse_short_wait(given, max_wait)
-    merged = given.merged_over(settings.defaults)
-    description = WaitDescription.of(definition)
-    policy = policy_for(definition, merged, effective_max_wait("poll", max_wait), given)
-    observers = settings.observers
-    if merged.delay_history:
-        policy, observers = with_history(merged, policy, observers, description)
+    given, description = _options_of_poll(options), WaitDescription.of(definition)
+    policy_of = partial(policy_for, definition)
+    resolved = PROCESS_LEVEL.own.resolve(given, max_wait, policy_of, name="poll")
+    merged, policy, observers = resolved.with_history(description)
     run = WaitRun(
         description,
         policy,

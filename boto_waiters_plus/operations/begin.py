@@ -27,12 +27,13 @@ from ..common.arguments import flag, with_methods
 from ..common.signatures import signature_of
 from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
-from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
+from ..options import policy_for, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
 from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
+from ..settings import Settings
 from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
@@ -217,8 +218,8 @@ class Beginning:
         settings = waiters_of(self.client).settings
         self._options = self.effect.options_over(settings, given)
         definition = self.effect.bound_waiter.definition
-        refuse_short_wait(given, max_wait)
-        policy_for(definition, self._options, prepared.max_wait, given)
+        of_wait = Settings(defaults=self._options)
+        of_wait.resolve(given, max_wait, partial(policy_for, definition), name="begin")
         self._clock = current_time().clock()
         self._start = self._clock()
 

@@ -27,9 +27,8 @@ from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
-from ..history import MOST_TIMES
+from ..history import MOST_TIMES, with_times
 from ..outcome import WaiterOutcome
-from ..wait.observers import with_times
 from .backend import ENDED, FREE, OPEN, SUCCEEDED, Backend, LeaseLostError, Row
 from .begun import BegunRow, Held, begun_of, process_name, stop_at_end, unanswered
 from .operation import (

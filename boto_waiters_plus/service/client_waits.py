@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from botocore.model import OperationModel
 
 from ..calls.client_call import Calls
 from ..calls.private_names import marked_as_waiter
-from ..deadlines import effective_max_wait
 from ..options import (
     OTHER_NAMES,
     WaitOptions,
     policy_for,
     refuse_other_names,
-    refuse_short_wait,
     split_options,
 )
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
 from ..wait.facts import BeginSearch, CauseSearch
-from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
 from .bound_waiter import UNTIL_GONE, BoundWaiter
@@ -130,20 +128,17 @@ def prepared_wait(
     given, parameters = split_keywords(waiter, keywords)
     waiter = waiter_for(waiter, parameters)
     request = ClientRequest(client, waiter, copied(parameters))
-    refuse_short_wait(given, max_wait)
-    options = given.merged_over(settings.defaults)
-    bound = effective_max_wait(waiter.method_name, max_wait)
-    policy = policy_for(waiter.definition, options, bound, given)
+    by_definition = partial(policy_for, waiter.definition)
+    resolved = settings.resolve(given, max_wait, by_definition, name=waiter.method_name)
     waiter.warn()
+    options, description = resolved.options, waiter.polling.description
     calls = Calls(
         send=request,
         client=client,
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
-    observers, description = settings.observers, waiter.polling.description
-    if options.delay_history:
-        policy, observers = with_history(options, policy, observers, description, calls.client)
+    _, policy, observers = resolved.with_history(description, calls.client)
     endpoint = calls.client.meta.endpoint_url
     wait_run = WaitRun(
         description,

@@ -36,7 +36,6 @@ from ..service.tokens import with_marked_tokens
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
 from ..wait.facts import Judge
-from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import (
     details_after_botocores,
@@ -114,12 +113,13 @@ def _prepared(
     waiter_config = parameters.pop("WaiterConfig", {})
     max_wait = parameters.pop("max_wait", None)
     given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
-    options = given.merged_over(settings.defaults)
     operation = call_of_waiter(waiter)
     method = client_method_of(operation)
     client = client_called_by(operation if method is None else method)
     model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
-    policy = stock_policy(waiter.config, waiter_config, max_wait, given, options, client)
+    schedule = partial(stock_policy, waiter.config, waiter_config, client)
+    resolved = settings.resolve(given, max_wait, schedule)
+    options = resolved.options
     parameters = copied(parameters)
     # Those that botocore itself would put in, which it does behind the client's method.
     sent = parameters if model is None else with_marked_tokens(model, parameters)
@@ -134,14 +134,12 @@ def _prepared(
         in_thread=bool(options.call_in_thread),
     )
     begin_search = None
-    if policy.endings.explain and method is not None and model is not None:
+    if resolved.policy.endings.explain and method is not None and model is not None:
         begin_search = search_of(client, model, parameters)
     _warn_of_empty_list(model, parameters)
     description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
     _leave(waiter, None)
-    observers = settings.observers
-    if options.delay_history:
-        policy, observers = with_history(options, policy, observers, description, client)
+    _, policy, observers = resolved.with_history(description, client)
     run = _StockRun(
         description,
         policy,

@@ -38,18 +38,18 @@ SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
 def stock_policy(
     config: Any,
     waiter_config: Any,
+    client: Any,
+    options: WaitOptions,
     max_wait: Any,
     given: WaitOptions,
-    options: WaitOptions,
-    client: Any,
 ) -> Policy:
     """Return the policy of a wait on a stock waiter.
 
     Args:
         config: the waiter's config object.
-        waiter_config, max_wait, given: `WaiterConfig`, `max_wait` and the options of the call.
-        options: the options of the call, completed by all defaults.
         client: the client that the waiter calls, or None if it is not known.
+        options: the options of the call, completed by all defaults.
+        waiter_config, max_wait, given: `WaiterConfig`, `max_wait` and the options of the call.
 
     Raises:
         TypeError, ValueError: a bad value, or an unknown key of `WaiterConfig`.

@@ -5,20 +5,11 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from ..common.errors import warn
-from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
-from ..engine.machine import Policy
 from ..engine.wait_event import EventKind, WaitEvent
-from ..history import ENDS, History, HistoryKey
 from .facts import RunFacts, WaitLog, logger
-
-if TYPE_CHECKING:
-    from ..engine.model import WaitDescription
-    from ..options import WaitOptions
-
 
 Observer = Callable[["WaitEvent"], object]
 
@@ -102,86 +93,3 @@ class Observers:
             logger.error("%s raised; the wait goes on", name, exc_info=error)
             text = f"{name} raised {type(error).__name__}: {error}; the wait goes on"
             warn(text, RuntimeWarning)
-
-
-def with_history(
-    options: WaitOptions,
-    policy: Policy,
-    observers: tuple[Observer, ...],
-    description: WaitDescription,
-    client: Any = None,
-    since_call: float | None = None,
-    read: dict[Any, Any] | None = None,
-) -> tuple[Policy, tuple[Observer, ...]]:
-    """Return the policy of a wait, with the times that are known now, and its observers.
-
-    Args:
-        options: with a `delay_history`, to which the last observer adds the time of the wait.
-        policy, observers, description: those of the wait.
-        client: is called, in its region; None: it is not known.
-        since_call: seconds from the call of `begin` to the start of the wait; None: no call.
-        read: what was read for other waits of a batch, to be read once.
-    """
-    history: Any = user_history() if options.delay_history is True else options.delay_history
-    offset = since_call or 0.0
-    region = None if client is None else client.meta.region_name
-    names = (description.service or "", description.waiter, region or "", options.delay_kind or "")
-    key = HistoryKey(*names, from_call=since_call is not None)
-    read, place = {} if read is None else read, (id(history), key)
-    if place not in read:
-        read[place] = history.times(key)
-    times = tuple(each._replace(seconds=max(each.seconds - offset, 0.0)) for each in read[place])
-    has_longest = options.max_delay is not None
-    policy = with_times(policy, times, names, has_longest=has_longest)
-    return policy, (*observers, TimeKeeper(history, key, offset))
-
-
-# --- what a wait with `delay_history` takes from the times of earlier waits, and adds to them
-
-user_history = cache(History)
-"""Returns the history of the user, one object for all waits."""
-
-
-def with_times(
-    policy: Policy, times: tuple[KnownTime, ...], names: Sequence[str], *, has_longest: bool
-) -> Policy:
-    """Return a policy whose delays come from times, where these are enough and none was chosen.
-
-    Args:
-        policy: the policy of the wait.
-        times: the newest first.
-        names: what the times are of.
-        has_longest: whether the caller gave the `max_delay`.
-    """
-    ends = sorted(each.seconds for each in times if each.is_end)
-    if policy.delays.pace is not None or len(ends) < FEWEST_ENDS:
-        return policy
-    text = "Waiter %s: delays by %d earlier waits (%s), of which %d ended, half of them in %.1f s"
-    middle, named = ends[len(ends) // 2], ", ".join(filter(None, names))
-    logger.debug(text, names[1], len(times), named, len(ends), middle)
-    delays = policy.delays
-    most = delays.max_delay if has_longest else EARLY_SHARE * delays.max_delay
-    return policy._replace(delays=delays._replace(learned=LearnedTimes(times, most)))
-
-
-class TimeKeeper:
-    """An observer of one wait that adds its time to a history, unless the first attempt ended it.
-
-    Args:
-        history, key: where.
-        offset: seconds from what the time counts from to the start of the wait.
-    """
-
-    def __init__(self, history: History, key: HistoryKey, offset: float) -> None:
-        self._history, self._key, self._offset = history, key, offset
-        self._before = self._last = 0.0
-
-    def __call__(self, event: WaitEvent) -> None:
-        """Take an event of the wait."""
-        if event.kind == "attempt":
-            self._before, self._last = self._last, event.elapsed
-        elif event.kind in ENDS and event.attempt > 1:
-            # The state has changed at some time between the last two attempts.
-            middle = (self._before + self._last) / 2
-            seconds = event.elapsed if event.kind == "timeout" else middle
-            self._history.add(self._key, event.kind, self._offset + seconds)
