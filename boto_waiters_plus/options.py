@@ -475,7 +475,6 @@ def policy_for(
     """
     # Installing needs no machine.
     from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
-    from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415
 
     least, most = definition.min_delay, definition.max_delay
     fixed = definition.botocore_delay
@@ -487,31 +486,49 @@ def policy_for(
         # A definition with short delays must not forbid a longer `min_delay`.
         max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
     refuse_misfit(min_delay, max_delay, definition.name, options, given or options)
-    make = Policy if callable(options.delay_pace) else shared_policy
     limits = max_wait.limits if isinstance(max_wait, TimeBound) else {"max_wait": max_wait}
-    return make(
-        min_delay=min_delay,
-        max_delay=max_delay,
-        **limits,
-        max_attempts=options.max_attempts,
-        pace=options.delay_pace,
-        last_attempt=LastAttempt(options.last_attempt or "late"),
-        explain=options.explain_failure is not False,
-        **common_policy_fields(options),
+    is_explained = options.explain_failure is not False
+    delays = {"min_delay": min_delay, "max_delay": max_delay, "pace": options.delay_pace}
+    return policy_of(options, delays, limits, explain=is_explained)
+
+
+def policy_of(
+    options: WaitOptions, delays: Mapping[str, Any], limits: Mapping[str, Any], *, explain: bool
+) -> Policy:
+    """Return a policy, in which what is not given here is by the options.
+
+    Args:
+        options: merged options.
+        delays, limits: members of `Delays` and `Limits`.
+        explain: whether further reads follow a failure.
+    """
+    # Installing needs no machine.
+    from .engine.machine import (  # noqa: PLC0415
+        Delays,
+        Endings,
+        LastAttempt,
+        Limits,
+        Policy,
+        shared,
     )
 
-
-def common_policy_fields(options: WaitOptions) -> dict[str, Any]:
-    """Return the options that have the same name and meaning in every policy."""
-    return {
-        "initial_delay": options.initial_delay or 0,
-        "success_count": options.success_count or 1,
-        "success_for": options.success_for or 0,
-        "missing_ok_for": options.missing_ok_for or 0,
-        "retry_errors_for": tuple((options.retry_errors_for or {}).items()),
-        "settle_for": options.settle_for or 0,
-        "retry_transient": retry_transient_of(options),
-    }
+    rule = LastAttempt(options.last_attempt or "late")
+    own: dict[str, Any] = {"initial_delay": options.initial_delay or 0, **delays}
+    return Policy(
+        # The caller's function is not kept.
+        Delays(**own) if callable(own["pace"]) else shared(Delays, **own),
+        shared(Limits, **{"max_attempts": options.max_attempts, "last_attempt": rule, **limits}),
+        shared(
+            Endings,
+            success_count=options.success_count or 1,
+            success_for=options.success_for or 0,
+            missing_ok_for=options.missing_ok_for or 0,
+            retry_errors_for=tuple((options.retry_errors_for or {}).items()),
+            settle_for=options.settle_for or 0,
+            retry_transient=retry_transient_of(options),
+            explain=explain,
+        ),
+    )
 
 
 def retry_transient_of(options: WaitOptions) -> RetryTransient:

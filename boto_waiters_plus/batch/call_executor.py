@@ -13,6 +13,7 @@ from typing import Final
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, IdleQueue, current_time
 from ..calls.threads import CallersThread, ask_caller_in
 from ..calls.watch import monotonic
+from ..common.process import start_thread
 from .groups import CallGroup, FinishedCall, Task, time_left
 from .limits import slots_of
 
@@ -174,15 +175,10 @@ class ThreadCallExecutor:
                 thread.join(max(0.0, end - monotonic()))
 
     def _start_thread(self) -> None:
-        name = f"boto_waiters_plus call {len(self._threads) + 1}"
-        thread = threading.Thread(target=self._work, name=name, daemon=True)
-        # Noted before it runs: Ctrl-C may come in between.
-        self._threads.append(thread)
-        try:
-            thread.start()
-        except RuntimeError:
+        name = f"call {len(self._threads) + 1}"
+        if start_thread(self._work, name, self._threads.append) is None:
             # No more threads can be started; those that there are make all calls.
-            self._threads.remove(thread)
+            self._threads.pop()
 
     def _check_threads(self) -> None:
         """Raise instead of waiting forever for a reply that will not come."""

@@ -62,9 +62,9 @@ class TaskSteps:
 
     def begin(self, task: Task, now: float) -> None:
         """Start a wait: its time begins now, whenever there is room for its first call."""
-        policy = task.run.policy
-        if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
-            task.until = now + policy.max_wait - task.run.elapsed
+        limits = task.run.policy.limits
+        if limits.max_wait is not None and limits.count_requests and not limits.covers_end:
+            task.until = now + limits.max_wait - task.run.elapsed
         self.step(task, task.run.begin, now)
 
     def next_time(self) -> float:

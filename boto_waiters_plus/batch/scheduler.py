@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..calls.clock import IdleQueue, current_time
-from ..calls.threads import CallersThread, ask_caller_in
-from ..common.process import start_thread
+from ..calls.threads import run_into, start
 from ..options import CancelEvent
 from .call_executor import FORKED, LONGEST_BLOCK, ThreadCallExecutor
 from .groups import FinishedCall, Task
@@ -103,22 +102,16 @@ def run_in_thread(
     """
 
     def work() -> None:
-        try:
-            for item in run:
-                ready.put(item)
-        # Raised again in the thread of the caller, whatever it is.
-        except BaseException as error:
-            ready.put(error)
-        else:
-            ready.put(None)
+        for item in run:
+            ready.put(item)
 
-    context, calling = contextvars.copy_context(), CallersThread(ready.put)
-    ask_caller_in(context, calling)
-    thread = start_thread(partial(context.run, work), "schedule")
+    notify = partial(ready.put, None)
+    thread, over, calling = start(work, "schedule", ready.put, notify)
     if thread is None:
-        work()
+        run_into(over, work, notify)
     try:
         yield from _items(ready, thread)
+        over.result()
     finally:
         stop.set()
         calling.close()
@@ -138,6 +131,4 @@ def _items(ready: IdleQueue[Any], thread: threading.Thread | None) -> Iterator[A
             continue
         if item is None:
             return
-        if isinstance(item, BaseException):
-            raise item
         yield item

@@ -106,7 +106,7 @@ class Budget:
         seconds: until the deadline; None: no deadline.
     """
 
-    __slots__ = ("arrived", "deadline", "ended", "handled", "refused_retry")
+    __slots__ = ("arrived", "deadline", "ended", "handled", "is_only_call", "refused_retry")
 
     def __init__(self, seconds: float | None) -> None:
         self.deadline = math.inf if seconds is None else monotonic() + seconds
@@ -115,6 +115,8 @@ class Budget:
         """When the answer had arrived in full; infinity: it has not."""
         self.refused_retry: Exception | None = None
         """The error that was raised in place of a retry that would not fit."""
+        self.is_only_call = False
+        """Whether nothing repeats the call but the SDK."""
         self.handled = sys.exc_info()[1]
         """The error that is being handled when the call begins."""
 

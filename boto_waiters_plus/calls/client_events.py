@@ -9,10 +9,10 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
-from .budget import AwaitedBudget, CallBudget, awaited_budget, current_budget
+from .budget import AwaitedBudget, Budget, CallBudget, awaited_budget, current_budget
 from .clients import PerClient
 from .errors import callers_error
-from .private_names import default_attempts, is_retryable, non_throttling_scale
+from .private_names import is_retryable, most_attempts
 from .watch import monotonic
 
 # --- notes in the budget of a call when its answer has arrived: what is left to do is to parse it
@@ -59,108 +59,84 @@ LARGEST_STANDARD_DELAY: Final = 20.0
 LARGEST_RETRY_AFTER: Final = 5.0
 """Seconds that a service may ask the standard retry mode to add."""
 
-LEGACY_DYNAMODB_SCALE: Final = 0.05
-"""The legacy retry mode delays up to 2**n seconds, on DynamoDB up to this share of it."""
+BRIEF_SHARE: Final = 1 / 40
+"""Of the bound: the least that botocore's longest delay may be, for what is no throttle in the
+standard mode, and for DynamoDB in the legacy mode."""
 
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 504, 509})
 
 
 def _register_refusal(client: Any) -> None:
-    def refuse_late_retry(
-        attempts: int,
-        operation: Any,
-        request_dict: Mapping[str, Any],
-        response: tuple[Any, Any] | None = None,
-        caught_exception: Exception | None = None,
-        **_: Any,
-    ) -> None:
-        """Raise what the call would end in if a retry does not fit into the time left.
+    def refuse_late_retry(**retry: Any) -> None:
+        """Raise what the call would end in if a retry may not fit into the time left.
 
         The refusal is not returned: botocore before 1.43 takes False for "retry at once", and
         handlers that run later would take from the client's retry quota.
         """
-        if caught_exception is None and (response is None or response[0].status_code < 300):
+        error, status = retry.get("caught_exception"), _status(retry)
+        if error is None and (status is None or status < 300):
             return
         budget = _budget()
         if budget is None:
             return
-        if caught_exception is not None and callers_error(caught_exception, budget.handled):
-            raise caught_exception  # Nothing of the request failed.
+        if error is not None and callers_error(error, budget.handled):
+            raise error  # Nothing of the request failed.
         # An answer that arrived in time counts, unless the SDK would not take it for one.
-        if budget.over_because is None or budget.is_answered:
-            if budget.left > _longest_delay(attempts):
-                return
-            delay = _largest_delay(client, attempts, response, caught_exception)
-            if delay is None or delay <= budget.left:
-                return
-        if caught_exception is None:
-            assert response is not None
-            caught_exception = _error_of(client, operation, response[1], attempts, request_dict)
-        budget.refused_retry = caught_exception
-        raise caught_exception
+        is_in_time = budget.over_because is None or budget.is_answered
+        if is_in_time and not _is_late(client, budget, retry):
+            return
+        budget.refused_retry = _error_of(client, retry) if error is None else error
+        raise budget.refused_retry
 
     _register_first(client, "needs-retry", refuse_late_retry)
 
 
 refuse_late_retries: Final = PerClient(_register_refusal).of
-"""Lets a client refuse retries that do not fit into the budget of the call."""
+"""Lets a client refuse retries that may not fit into the budget of the call."""
 
 
-def _error_of(
-    client: Any,
-    operation: Any,
-    parsed: dict[str, Any],
-    attempts: int,
-    request_dict: Mapping[str, Any],
-) -> Exception:
-    """Return the error that the client would make of a response."""
-    parsed.setdefault("ResponseMetadata", {})["RetryAttempts"] = attempts - 1
-    details = parsed.get("Error", {})
-    code = (
-        request_dict["context"].get("error_code_override")
-        or details.get("QueryErrorCode")
-        or details.get("Code")
-    )
-    error: ClientError = client.exceptions.from_code(code)(parsed, operation.name)
-    return error
+def only_call() -> None:
+    """Note that nothing repeats the call that is made now: the SDK keeps its retries for longer."""
+    budget = _budget()
+    if budget is not None:
+        budget.is_only_call = True
 
 
-def _longest_delay(attempts: int) -> float:
-    """Return a delay in seconds that no retry of botocore after this many attempts exceeds."""
-    return max(_growth(attempts), LARGEST_STANDARD_DELAY) + LARGEST_RETRY_AFTER
+def _status(retry: Mapping[str, Any]) -> int | None:
+    response = retry.get("response")
+    return None if response is None else response[0].status_code
 
 
-def _growth(attempts: int) -> float:
-    return 2.0 ** min(attempts - 1, 20)
-
-
-def _largest_delay(
-    client: Any,
-    attempts: int,
-    response: tuple[Any, Any] | None,
-    caught_exception: Exception | None,
-) -> float | None:
-    """Return the longest delay that botocore may make before it retries; None: it does not.
+def _is_late(client: Any, budget: Budget, retry: Mapping[str, Any]) -> bool:
+    """Return whether botocore is about to retry after a delay that may not fit.
 
     The real one is random, and drawn by a handler that takes from the retry quota first.
     """
-    retries = client.meta.config.retries or {}
-    service = client.meta.service_model.service_id.hyphenize()
+    retries, attempts = client.meta.config.retries or {}, retry["attempts"]
     is_standard = retries.get("mode") in ("standard", "adaptive")
-    most = retries.get("total_max_attempts") or (default_attempts(service) if is_standard else None)
-    if most is not None and attempts >= most:
-        return None
+    http, parsed = retry.get("response") or (None, None)
+    bound = min(2.0 ** min(attempts - 1, 20), LARGEST_STANDARD_DELAY if is_standard else math.inf)
+    if http is not None and "x-amz-retry-after" in http.headers:
+        bound += LARGEST_RETRY_AFTER
+    if bound <= budget.left:
+        return False
+    most = retries.get("total_max_attempts") or most_attempts(retry["request_dict"])
     # Without a response, the exception alone decides.
-    parsed = None if response is None else response[1]
-    retryable, throttled = is_retryable(caught_exception or Exception(), parsed)
-    status = None if response is None else response[0].status_code
-    if not retryable and status not in RETRIED_STATUSES:
-        return None
-    growth = _growth(attempts)
-    if not is_standard:
-        return growth * (LEGACY_DYNAMODB_SCALE if service == "dynamodb" else 1)
-    scale = 1.0 if throttled or status == 429 else non_throttling_scale(service)
-    delay = min(scale * growth, LARGEST_STANDARD_DELAY)
-    if response is not None and "x-amz-retry-after" in response[0].headers:
-        delay += LARGEST_RETRY_AFTER
-    return delay
+    is_retried, is_throttle = is_retryable(retry.get("caught_exception") or Exception(), parsed)
+    status = _status(retry)
+    if attempts >= (most or math.inf) or not (is_retried or status in RETRIED_STATUSES):
+        return False
+    is_dynamodb = client.meta.service_model.service_name == "dynamodb"
+    is_brief = not (is_throttle or status == 429) if is_standard else is_dynamodb
+    return not (budget.is_only_call and is_brief and bound * BRIEF_SHARE <= budget.left)
+
+
+def _error_of(client: Any, retry: Mapping[str, Any]) -> Exception:
+    """Return the error that the client would make of a response."""
+    parsed, context = retry["response"][1], retry["request_dict"]["context"]
+    parsed.setdefault("ResponseMetadata", {})["RetryAttempts"] = retry["attempts"] - 1
+    details = parsed.get("Error", {})
+    names = context.get("error_code_override"), details.get("QueryErrorCode"), details.get("Code")
+    code = next(filter(None, names), None)
+    error: ClientError = client.exceptions.from_code(code)(parsed, retry["operation"].name)
+    return error

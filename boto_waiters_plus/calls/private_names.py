@@ -34,9 +34,7 @@ where that expires soon, the call is made in a thread |
 `._assume_kwargs`, `._source_credentials` | MFA codes are asked for in the thread of the caller; \
 they are asked for where the refresh runs |
 | urllib3's `HTTPConnection._new_conn` | the socket before TLS; a handshake may end late |
-| `ExponentialBackoff._DEFAULT_BACKOFF_CONFIG`, `._SERVICE_BACKOFF_CONFIG` | the longest delay \
-before a retry of the SDK; one second is assumed, and fewer retries fit |
-| `botocore.retries.standard._SERVICE_MAX_ATTEMPTS` | whether the SDK retries at all; an error at \
+| `retries` in the context of a request, its `max` | whether the SDK retries at all; an error at \
 the end of the time that it would not retry is taken for one that it would |
 
 Whose error it is, is told by the frames that it came through:
@@ -197,19 +195,10 @@ def _retry_check(name: str) -> Any:
 # --- bounded calls ---------------------------------------------------------------------------
 
 
-def non_throttling_scale(service: str) -> float:
-    """Seconds that the standard retry mode's first pause after no throttle lasts at most."""
-    backoff = getattr(retries, "ExponentialBackoff", None)
-    services = getattr(backoff, "_SERVICE_BACKOFF_CONFIG", {})
-    default = getattr(backoff, "_DEFAULT_BACKOFF_CONFIG", {})
-    scales = {**default, **services.get(service, {})}
-    return float(scales.get("non_throttling_base_scale", 1))
-
-
-def default_attempts(service: str) -> int | None:
-    """Return how many attempts the standard retry mode makes by default; None: not known."""
-    services: Mapping[str, int] = getattr(retries, "_SERVICE_MAX_ATTEMPTS", {})
-    return services.get(service, getattr(retries, "DEFAULT_MAX_ATTEMPTS", None))
+def most_attempts(request: Mapping[str, Any]) -> int | None:
+    """Return how often the SDK sends a request at most; None: that is not known yet."""
+    most: int | None = request["context"].get("retries", {}).get("max")
+    return most
 
 
 class SocketMaker(_Connection):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import threading
+from functools import partial
 
 from .budget import Call, Reply
 from .clock import SHUTDOWN_GRACE, current_time
-from .threads import CallersThread, ask_caller_in
+from .threads import start
 
 
 class ThreadCall:
@@ -31,25 +31,18 @@ class ThreadCall:
         """
         loop = asyncio.get_running_loop()
         over = loop.create_future()
-        ended: list[Reply | BaseException] = []
 
-        def work() -> None:
-            try:
-                ended.append(self._call.make(time_left))
-            # Handed to the awaiting task, whatever it is.
-            except BaseException as error:
-                ended.append(error)
+        def notify() -> None:
             # The loop may be closed: nothing awaits the reply of a call that was abandoned.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(over.set_result, None)
 
+        make = partial(self._call.make, time_left)
         with current_time().hold():
             # Inside: a call that sleeps in virtual time lets go of it.
-            context, name = contextvars.copy_context(), "boto_waiters_plus call"
-            caller = CallersThread(loop.call_soon_threadsafe)
-            ask_caller_in(context, caller)
-            thread = threading.Thread(target=context.run, args=[work], name=name, daemon=True)
-            thread.start()
+            thread, future, caller = start(make, "call", loop.call_soon_threadsafe, notify)
+            if thread is None:
+                raise RuntimeError("can't start new thread")
             longest = None if time_left is None else time_left + SHUTDOWN_GRACE
             try:
                 await asyncio.wait({over}, timeout=longest)
@@ -67,14 +60,8 @@ class ThreadCall:
         if not over.done():
             self._abandoned.set()
             return Reply(ended="deadline")
-        return _returned(ended.pop())
-
-
-def _returned(result: Reply | BaseException) -> Reply:
-    if isinstance(result, Reply):
-        return result
-    try:
-        raise result
-    finally:
-        # Its traceback has this frame.
-        del result
+        try:
+            return future.result()
+        finally:
+            # The traceback of an error has this frame.
+            del future

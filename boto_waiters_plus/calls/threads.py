@@ -6,12 +6,11 @@ in the context of the call, which takes what is to be done there.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextvars import Context, ContextVar
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -22,6 +21,9 @@ from ..common.process import start_thread
 from .budget import CallBudget
 
 T = TypeVar("T")
+
+Post = Callable[[Callable[[], None]], object]
+"""Takes what is to be called in one thread, from any other."""
 
 
 class NoCodeError(RefreshWithMFAUnsupportedError):
@@ -45,7 +47,7 @@ class CallersThread:
         post: takes what is to be called in this thread, from any other.
     """
 
-    def __init__(self, post: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(self, post: Post) -> None:
         self.thread_id = threading.get_ident()
         self._post = post
         self._open: deque[Future[Any]] = deque()
@@ -117,6 +119,43 @@ def _answer(question: Callable[[], T], answer: Future[T]) -> None:
 # --- a function that runs in a thread of its own and can be left behind there --------------------
 
 
+Started = tuple[threading.Thread | None, "Future[T]", CallersThread]
+
+
+def start(
+    function: Callable[[], T], name: str, post: Post, notify: Callable[[], object]
+) -> Started[T]:
+    """Start a daemon thread for a function, which has the context variables of this thread.
+
+    Args:
+        function: what runs; it may ask in this thread, see `CallersThread`.
+        name: of the thread.
+        post: takes what is to be called in this thread.
+        notify: called in the thread when the function is over.
+
+    Returns:
+        The thread, or None if none can be started; what becomes of the function; and what it asks,
+        to be closed once nothing waits for it.
+    """
+    future: Future[T] = Future()
+    context, caller = contextvars.copy_context(), CallersThread(post)
+    ask_caller_in(context, caller)
+    run = partial(context.run, run_into, future, function, notify)
+    return start_thread(run, name), future, caller
+
+
+def run_into(future: Future[T], function: Callable[[], T], notify: Callable[[], object]) -> None:
+    """Run a function in this thread; see `start`."""
+    try:
+        future.set_result(function())
+    # The waiting thread raises it, whatever it is.
+    except BaseException as error:
+        future.set_exception(error)
+    # The traceback of an error has this frame.
+    del future
+    notify()
+
+
 def abandonable_call(
     function: Callable[[], T],
     budget: CallBudget,
@@ -125,8 +164,6 @@ def abandonable_call(
     name: str,
 ) -> T:
     """Run a function in a daemon thread, and abandon it when the budget is used up.
-
-    It has the context variables of the calling thread, and may ask in it; see `CallersThread`.
 
     Args:
         function: what runs; in the calling thread if no thread can be started.
@@ -140,18 +177,18 @@ def abandonable_call(
     Raises:
         CallExpired: the budget was used up before.
     """
-    future: Future[T] = Future()
-    context = contextvars.copy_context()
     posted: deque[Callable[[], None]] = deque()
 
     def post(answer: Callable[[], None]) -> None:
         posted.append(answer)
         budget.wake()
 
-    caller = CallersThread(post)
-    ask_caller_in(context, caller)
-    run = partial(_run, function, future, discard, budget)
-    if start_thread(lambda: context.run(run), name) is None:
+    def drop(over: Future[T]) -> None:
+        if over.exception() is None:
+            discard(over.result())
+
+    thread, future, caller = start(function, name, post, budget.wake)
+    if thread is None:
         budget.relies_on_timeouts = True
         return function()
     error: BaseException | None = None
@@ -166,30 +203,9 @@ def abandonable_call(
             raise error
         return future.result()
     except BaseException:
-        if not future.cancel() and future.exception() is None:
-            discard(future.result())
+        future.add_done_callback(drop)
         raise
     finally:
         caller.close()
         # The traceback of the error has this frame.
         del future, error
-
-
-def _run(
-    function: Callable[[], T], future: Future[T], discard: Callable[[T], object], budget: CallBudget
-) -> None:
-    try:
-        result = function()
-    # The waiting thread raises it, whatever it is.
-    except BaseException as error:
-        # Unless the function was abandoned.
-        with contextlib.suppress(InvalidStateError):
-            future.set_exception(error)
-    else:
-        try:
-            future.set_result(result)
-        except InvalidStateError:
-            discard(result)
-    # The traceback of an error has this frame, too.
-    del future
-    budget.wake()

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final
@@ -91,36 +91,26 @@ class EffectWaiter(PollingWaiter):
     @computed_once
     def description(self) -> WaitDescription:
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
-        trait = self._trait
-        description = WaitDescription.of(
-            self.definition, self.operation.service_model.service_name, self.new_failures
-        )
+        trait, definition = self._trait, self.definition
+        service = self.operation.service_model.service_name
+        description = WaitDescription.of(definition, service, self.new_failures)
         if trait.basis is None:
             return description
-        bases = (
-            trait.basis if not trait.settle_for or index in self.certain else None
-            for index in range(len(description.acceptors))
-        )
-        described = replace(description, bases=tuple(bases))
-        if not trait.says:
-            return described
+        acceptors, words = [*description.acceptors], [*description.words]
         goal = trait.documentation.partition(";")[0].removeprefix("Wait until ")
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
-        own = [*zip(description.acceptors, description.states, trait.says, strict=False)]
-        # What an own acceptor compares is an expression, which the state seen stands for.
-        said_of_own = [(said, False) for _, _, said in own]
-        acceptors = [
-            replace(each, text=f"{state.value} when {words}")
-            if (words := said or texts.get(state))
-            else each
-            for each, state, said in own
-        ]
-        # Those of a named waiter have words already.
-        count = len(own)
+        for index, said in enumerate(trait.says):
+            # What an own acceptor compares is an expression, which the state seen stands for.
+            words[index] = said, False
+            state = definition.states[index]
+            if text := said or texts.get(state):
+                acceptors[index] = replace(acceptors[index], text=f"{state.value} when {text}")
+        bases = (
+            trait.basis if not trait.settle_for or index in self.certain else None
+            for index in range(len(acceptors))
+        )
         return replace(
-            described,
-            acceptors=(*acceptors, *description.acceptors[count:]),
-            words=(*said_of_own, *description.words[count:]),
+            description, acceptors=tuple(acceptors), words=tuple(words), bases=tuple(bases)
         )
 
     def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
@@ -147,6 +137,7 @@ class EffectWaiter(PollingWaiter):
         return {*trait.certain, *successes}
 
 
+@dataclass(eq=False, repr=False)
 class EffectOfCall:
     """An effect of an operation on a client; with a document, that of one call that was answered.
 
@@ -157,29 +148,20 @@ class EffectOfCall:
         function: returns the parameters, given the response; None: the trait has their paths.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        mutation: OperationModel,
-        trait: EffectTrait,
-        function: Callable[[Any], Mapping[str, Any]] | None = None,
-    ) -> None:
-        self.client = client
-        self.mutation = mutation
-        self.trait = trait
-        self.function = function
-        self.document: Mapping[str, Any] = {}
-        """The `input` and `output` of the call, as paths see them; empty before its answer."""
-        self.response: Any = None
-        self.caller: Caller | None = None
-        """The line to warn of a short wait; None: there is none, or it was warned."""
-        found, _ = find_waiter(client, trait.waiter)
-        self.bound_waiter = EffectWaiter(found, trait).bound()
-        self.effect = effect_from(mutation, trait, found)
+    client: Any
+    mutation: OperationModel
+    trait: EffectTrait
+    function: Callable[[Any], Mapping[str, Any]] | None = None
+    document: Mapping[str, Any] = field(default_factory=dict, init=False)
+    """The `input` and `output` of the call, as paths see them; empty before its answer."""
+    response: Any = field(default=None, init=False)
+    caller: Caller | None = field(default=None, init=False)
+    """The line to warn of a short wait; None: there is none, or it was warned."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the trait for `EffectTrait.from_json`, which is given the definition."""
-        return replace(self.trait, certain=[*self.bound_waiter.polling.certain]).to_json()
+    def __post_init__(self) -> None:
+        found, _ = find_waiter(self.client, self.trait.waiter)
+        self.bound_waiter = EffectWaiter(found, self.trait).bound()
+        self.effect = effect_from(self.mutation, self.trait, found)
 
     def options_over(self, settings: Settings, given: WaitOptions = NO_OPTIONS) -> WaitOptions:
         """Return the options of the wait: given ones, those of the client, the effect's."""

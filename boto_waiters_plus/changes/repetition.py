@@ -15,6 +15,7 @@ from botocore.model import OperationModel
 
 from ..calls.budget import Reply
 from ..calls.client_call import Calls
+from ..calls.client_events import only_call
 from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
@@ -25,7 +26,7 @@ from ..definitions.changes import (
 )
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
-from ..engine.machine import Ending, Facts, Policy
+from ..engine.machine import Delays, Ending, Facts, Limits, Policy
 from ..engine.model import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import WaitOptions
@@ -276,6 +277,7 @@ class Repetition:
     ) -> None:
         self._client = client
         self._parameters = parameters
+        self._is_only_call = rules.once
         name = xform_name(operation.name)
         self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
@@ -291,10 +293,10 @@ class Repetition:
             elapsed=lambda: self.run.elapsed,
         )
         words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
-        delays: Any = {"min_delay": MIN_DELAY, "max_delay": MAX_DELAY}
+        delays = Delays(min_delay=MIN_DELAY, max_delay=MAX_DELAY)
         self.run = WaitRun(
             _description(operation),
-            Policy(**delays, **words.limits, deadline=token_left),
+            Policy(delays, Limits(**words.limits, deadline=token_left)),
             self.judge,
             label=label_of(ResourceLabel(operation), parameters, options),
             observers=settings.observers,
@@ -304,7 +306,7 @@ class Repetition:
     @property
     def time_left(self) -> float:
         """Seconds until the deadline, as of the last step."""
-        return float(self.run.policy.max_wait or 0) - self.run.elapsed
+        return float(self.run.policy.limits.max_wait or 0) - self.run.elapsed
 
     def answer(self) -> Flow[Any]:
         """Make the call until its outcome is known, and return the response.
@@ -326,6 +328,8 @@ class Repetition:
 
     def _send(self) -> Any:
         self.judge.is_in_flight = True
+        if self._is_only_call:
+            only_call()
         # A copy for each attempt: handlers of botocore change what they are given.
         return self._method(**copied(self._parameters))
 

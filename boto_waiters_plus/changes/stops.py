@@ -22,6 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from ..calls import flow
 from ..calls.bounded_call import bounded_call
 from ..calls.budget import CallEnded
+from ..calls.client_events import only_call
 from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..calls.flow import EitherWay, Flow
@@ -180,7 +181,10 @@ def _called(answered: EffectOfCall, end: float | None) -> Flow[list[Any]]:
 
 
 def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float | None) -> EitherWay:
-    call = partial(getattr(client, method), **parameters)
+    def call() -> Any:
+        only_call()
+        return getattr(client, method)(**parameters)
+
     # In a thread that is given up: a hook of the caller may block, too.
     is_bounded = left is not None
     blocking = partial(bounded_call, call, client=client, seconds=left, in_thread=is_bounded)

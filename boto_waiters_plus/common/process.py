@@ -93,13 +93,18 @@ def renew_in_forks(renew: Callable[[], None]) -> None:
     after_fork(renew)
 
 
-def start_thread(run: Callable[[], None], name: str) -> threading.Thread | None:
+def start_thread(
+    run: Callable[[], None], name: str, note: Callable[[threading.Thread], object] = lambda _: None
+) -> threading.Thread | None:
     """Start a daemon thread, or return None if no thread can be started.
+
+    `note` is given the thread before it runs: Ctrl-C may come right after its start.
 
     Threads cannot be started during interpreter shutdown (Python 3.12 and later), nor when the
     system has no more to give.
     """
     thread = threading.Thread(target=run, name=f"boto_waiters_plus {name}", daemon=True)
+    note(thread)
     try:
         thread.start()
     except RuntimeError as error:

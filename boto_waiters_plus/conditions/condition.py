@@ -280,10 +280,12 @@ class Condition:
         is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
         if (covers_end or is_once) and bound.seconds >= 0:
             # 0 is one attempt, of any length.
-            policy = replace(policy, covers_end=True, patience=bound.seconds or math.inf)
+            limits = policy.limits._replace(covers_end=True, patience=bound.seconds or math.inf)
             if (left := deadline_left(besides)) is not None:
                 asked = bound.seconds if bound.end is None else None
-                policy = replace(policy, asked_wait=asked, deadline=left.seconds, ended_by=left.end)
+                words: Any = {"asked_wait": asked, "ended_by": left.end}
+                limits = limits._replace(deadline=left.seconds, **words)
+            policy = policy._replace(limits=limits)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),
             policy,

@@ -13,7 +13,7 @@ from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Parts, WrongTypeError, WrongValueError, wrong_type, wrong_value
 from ..definitions.changes import says_propagating
 from ..engine.acceptors import AcceptorState
-from ..engine.machine import LastAttempt, Pace, Policy
+from ..engine.machine import Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
@@ -26,7 +26,7 @@ from ..options import (
     Subscribable,
     WaitOptions,
     WakeSignal,
-    common_policy_fields,
+    policy_of,
 )
 from ..signals.signal import Signal
 from .paces import Fixed
@@ -188,15 +188,9 @@ class CheckedOptions:
             least = self.interval
         elif options.min_delay is not None:
             least = options.min_delay
-        return Policy(
-            min_delay=least,
-            max_delay=max(least, longest),
-            **bound.limits,
-            max_attempts=merged.max_attempts,
-            pace=self._pace(bound.seconds),
-            last_attempt=LastAttempt(merged.last_attempt or "late"),
-            **common_policy_fields(merged),
-        )
+        pace = self._pace(bound.seconds)
+        delays = {"min_delay": least, "max_delay": max(least, longest), "pace": pace}
+        return policy_of(merged, delays, bound.limits, explain=False)
 
     def _pace(self, max_wait: float) -> Pace:
         if not self.polling:

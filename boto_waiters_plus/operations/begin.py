@@ -33,12 +33,12 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .begun import CallerLease, begun_call, refuse_unkept, wait_after
+from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
 from .pool import WaitPool
-from .stored_wait import NewRows, RowCall
+from .stored_wait import NewRows
 
 if TYPE_CHECKING:
     from .store import Store
@@ -298,10 +298,11 @@ class Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        begun = begun_call(prepared, self.effect, self._asked, self.stops)
+        begun = BegunRow.of_call(prepared, self.effect, self._asked, self.stops, store.seal)
         # A worker has other settings.
-        begun["show_parameters"] = self._options.show_parameters
-        label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
+        begun.record["show_parameters"] = self._options.show_parameters
+        parameters = from_json(begun.record["parameters"])
+        label = label_of(ResourceLabel(operation), parameters, self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))
         rows = NewRows(store.seal, with_response, profile, begun)
@@ -313,16 +314,17 @@ class Beginning:
             call, lease = None, CallerLease(store.backend, row)
         except StoreError as error:
             raise _uncalled(store, path_of(row), error) from error
-        held = (store.backend, lease.number, self._start + prepared.max_wait, self._clock)
-        row_call = RowCall(row, wait, begun, store.seal, *held)
+        end = self._start + prepared.max_wait
+        held = Held(wait, store.backend, lease.number, end, self._clock)
+        begun.row = row
         try:
             if lease.is_taken:
-                call = row_call.make(prepared, self.effect)
+                call = begun.make(held, prepared, self.effect)
         # What the store does not know is as unknown as what a dead process knew.
         except StoreError:
             raise
         except Exception as error:
-            raised = row_call.ended_in(error)
+            raised = begun.end(held, error)
             if raised is error:
                 raise
             raise raised from None

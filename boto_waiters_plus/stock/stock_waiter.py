@@ -46,7 +46,7 @@ from ..wait.wording import (
 )
 from .defined_waiters import ErrorResponses, bound_waiter_of, runs_here
 from .stock_judge import StockJudge, acceptors_of
-from .waiter_config import policy_of
+from .waiter_config import stock_policy
 
 
 def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> WaiterOutcome[Any]:
@@ -119,7 +119,7 @@ def _prepared(
     method = client_method_of(operation)
     client = client_called_by(operation if method is None else method)
     model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
-    policy = policy_of(waiter.config, waiter_config, max_wait, given, options, client)
+    policy = stock_policy(waiter.config, waiter_config, max_wait, given, options, client)
     parameters = copied(parameters)
     # Those that botocore itself would put in, which it does behind the client's method.
     sent = parameters if model is None else with_marked_tokens(model, parameters)
@@ -134,7 +134,7 @@ def _prepared(
         in_thread=bool(options.call_in_thread),
     )
     begin_search = None
-    if policy.explain and method is not None and model is not None:
+    if policy.endings.explain and method is not None and model is not None:
         begin_search = search_of(client, model, parameters)
     _warn_of_empty_list(model, parameters)
     description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
@@ -301,9 +301,9 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
             return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():
             # A call that is not answered ends so before any time bound.
-            policy, unanswered = run.policy, run.unanswered_since is not None
-            is_late = policy.deadline is not None and run.elapsed >= policy.deadline
-            is_bounded = policy.count_requests or is_late or not unanswered
+            limits, unanswered = run.policy.limits, run.unanswered_since is not None
+            is_late = limits.deadline is not None and run.elapsed >= limits.deadline
+            is_bounded = limits.count_requests or is_late or not unanswered
             no_answer = f"{run.description.operation} was not answered in time"
             reason = timed_out_after(run) if is_bounded else no_answer
             return f"{reason}{_accepted_state(run)}"

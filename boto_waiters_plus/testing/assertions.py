@@ -373,7 +373,7 @@ class _Assertion:
         return None
 
     def _text(self) -> str:
-        max_wait = self._condition.wait_run.policy.max_wait or 0.0
+        max_wait = self._condition.wait_run.policy.limits.max_wait or 0.0
         expectation = self._kind.expectation.format(
             pattern=_described(self._given_pattern, self._pattern),
             time=f"{max(0.0, max_wait):.4g} s",

@@ -402,8 +402,8 @@ class WaitRun(RunFacts):
         if isinstance(ending, Failed):
             self.retried = None
         reason, message = self.wording(self, ending)
-        exception, policy = self.attempt.exception if self.attempt else None, self.policy
-        max_wait = policy.max_wait if policy.asked_wait is None else policy.asked_wait
+        exception, limits = self.attempt.exception if self.attempt else None, self.policy.limits
+        max_wait = limits.max_wait if limits.asked_wait is None else limits.asked_wait
         said = attempt.service_message if attempt else None
         error = error_class(
             self.description.waiter,
@@ -413,7 +413,7 @@ class WaitRun(RunFacts):
             label=str(self.label),
             attempts=self.attempts,
             elapsed=self.elapsed,
-            max_wait=max_wait if policy.count_requests else None,
+            max_wait=max_wait if limits.count_requests else None,
             acceptor=None if decided is None else self.description.acceptors[decided],
             observed=attempt.observed if attempt else None,
             service_message=said and message_text(said),

@@ -21,11 +21,19 @@ def make_client(
     session=None,
     **config,
 ):
-    """A client of an endpoint that never answers."""
-    config = Config(retries={"mode": mode, "total_max_attempts": attempts}, **config)
+    """A client of an endpoint that never answers; `attempts` may be None."""
+    retries = {"mode": mode} if attempts is None else {"mode": mode, "total_max_attempts": attempts}
+    config = Config(retries=retries, **config)
     url = f"{scheme}://{host}:9"
     session = boto3.session.Session(botocore_session=session)
     return session.client(service, endpoint_url=url, verify=False, config=config)
+
+
+def answered(request, status, body, headers=None):
+    """The response to a request."""
+    response = AWSResponse(request.url, status, headers or {}, None)
+    response._content = body
+    return response
 
 
 def respond(client, *answers):
@@ -41,10 +49,7 @@ def respond(client, *answers):
         sent.append(request)
         if isinstance(one, Exception):
             raise one
-        status, body, *headers = one
-        response = AWSResponse(request.url, status, headers[0] if headers else {}, None)
-        response._content = body
-        return response
+        return answered(request, *one)
 
     client.meta.events.register("before-send", answer)
     return sent

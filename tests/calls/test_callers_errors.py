@@ -289,16 +289,15 @@ def starting():
         start_thread(int, "x")
 
 
+def starting_batch():
+    wait = bwp.Wait(client_of(), "table_exists", {"TableName": "t"})
+    with mock.patch("threading.Thread.start", side_effect=alarm):
+        bwp.wait_all([wait], max_wait=60)
+
+
 @pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), RuntimeError("rang")])
-@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, starting])
+@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, starting, starting_batch])
 def test_wherever_the_signal_arrives_its_error_is_raised(interrupted, error):
     with handled(Handler(error)), pytest.raises(type(error)) as caught:
         interrupted()
-    assert caught.value is error
-
-
-def test_interrupt_of_a_batch_that_starts_a_thread_is_raised_as_it_was():
-    error, wait = Alarm("rang"), bwp.Wait(client_of(), "table_exists", {"TableName": "t"})
-    with mock.patch("threading.Thread.start", side_effect=error), pytest.raises(Alarm) as caught:
-        bwp.wait_all([wait], max_wait=60)
     assert caught.value is error

@@ -15,6 +15,7 @@ import botocore.awsrequest
 import botocore.session
 import botocore.waiter
 import pytest
+from botocore.config import Config
 from botocore.credentials import (
     AssumeRoleCredentialFetcher,
     Credentials,
@@ -26,6 +27,7 @@ from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
+from calls.support import respond
 from service.roles import sending
 
 from boto_waiters_plus.calls import private_names
@@ -132,20 +134,21 @@ def test_stock_wait_is_a_function_of_the_class():
 # --- of bounded calls ---------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(VERSION < (1, 44), reason="its backoff has no configuration")
-def test_exponential_backoff_config(monkeypatch):
-    backoff = private_names.retries.ExponentialBackoff
-    services = {"dynamodb": {"non_throttling_base_scale": 0.125}}
-    monkeypatch.setitem(backoff._DEFAULT_BACKOFF_CONFIG, "non_throttling_base_scale", 0.25)
-    assert "dynamodb" in backoff._SERVICE_BACKOFF_CONFIG
-    monkeypatch.setattr(backoff, "_SERVICE_BACKOFF_CONFIG", services)
-    assert private_names.non_throttling_scale("dynamodb") == 0.125
-    assert private_names.non_throttling_scale("s3") == 0.25
+@pytest.mark.parametrize(("mode", "most"), [("legacy", 5), ("standard", 3)])
+@pytest.mark.usefixtures("sleeps")
+def test_request_tells_how_often_it_is_sent(mode, most):
+    client = boto3.client("s3", endpoint_url="http://x", config=Config(retries={"mode": mode}))
+    found = []
 
+    def note(request_dict, **_):
+        found.append(private_names.most_attempts(request_dict))
 
-def test_default_attempts_of_the_standard_mode():
-    assert private_names.default_attempts("s3") == private_names.retries.DEFAULT_MAX_ATTEMPTS
-    assert private_names.default_attempts("dynamodb") >= private_names.default_attempts("s3")
+    client.meta.events.register("needs-retry", note)
+    respond(client, (503, b""))
+    with pytest.raises(ClientError):
+        client.list_buckets()
+    assert found[1:] == [most] * (most - 1)
+    assert private_names.most_attempts({"context": {}}) is None
 
 
 def test_refresh_needed_of_credentials():

@@ -4,17 +4,19 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from calls.support import ended, make_client, respond
+from calls.support import answered, ended, make_client, respond
 from faults.scenarios import TABLE, WAITS, retry_quota
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallEnded
-from boto_waiters_plus.calls.private_names import non_throttling_scale
+from boto_waiters_plus.calls.client_events import only_call
+from boto_waiters_plus.changes import stops
 
 pytestmark = pytest.mark.usefixtures("clock")
 
+DELETE = b"Kinesis_20131202.DeleteStream"
 THROTTLE = "ProvisionedThroughputExceededException"
 ACTIVE = 200, json.dumps({"StreamDescription": {"StreamStatus": "ACTIVE"}}).encode()
 
@@ -58,14 +60,14 @@ def test_refused_retry_gives_botocores_error_and_takes_no_quota(mode):
         ("legacy", UNAVAILABLE, 1),
         ("legacy", UNREACHABLE, 1),
         ("standard", THROTTLED, 1),
-        ("standard", UNAVAILABLE, non_throttling_scale("kinesis")),
-        ("standard", UNREACHABLE, non_throttling_scale("kinesis")),
+        ("standard", UNAVAILABLE, 1),
+        ("standard", UNREACHABLE, 1),
         ("standard", LATER, 6),
+        ("legacy", LATER, 6),
     ],
 )
 @pytest.mark.usefixtures("sleeps")
-def test_retry_is_made_if_its_longest_delay_fits(mode, answer, seconds):
-    """Of botocore's random delay, the longest counts."""
+def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
     client = make_client("kinesis", mode=mode)
     respond(client, answer, ACTIVE)
     assert describe(client, seconds * 1.01)["StreamDescription"]["StreamStatus"] == "ACTIVE"
@@ -88,18 +90,15 @@ def test_later_retry_takes_longer(mode):
     assert describe(client, 2.1)["StreamDescription"]["StreamStatus"] == "ACTIVE"
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "requests"),
-    [("kinesis", "list_streams", 6), ("dynamodb", "list_tables", 11)],
-)
+@pytest.mark.parametrize(("mode", "seconds"), [("legacy", 30), ("standard", 19)])
 @pytest.mark.usefixtures("sleeps")
-def test_legacy_retries_go_on_while_their_delays_fit(service, operation, requests):
-    """Their delays grow from 1 s, on DynamoDB from 0.05 s: 32 s and 51.2 s do not fit."""
-    client = make_client(service, mode="legacy", attempts=20)
-    sent = respond(client, UNAVAILABLE)
+def test_retries_go_on_while_their_delays_fit(mode, seconds):
+    """The delays of the legacy mode grow without a bound, those of the standard one to 20 s."""
+    client = make_client("kinesis", mode=mode, attempts=20)
+    sent = respond(client, THROTTLED)
     with ended("retry refused"):
-        bounded_call(getattr(client, operation), client=client, seconds=30)
-    assert len(sent) == requests
+        describe(client, seconds)
+    assert len(sent) == 6
 
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
@@ -117,6 +116,73 @@ def test_error_that_the_sdk_would_not_retry_is_raised():
     respond(client, error(400, "ResourceNotFoundException"))
     with pytest.raises(client.exceptions.ResourceNotFoundException):
         describe(client, 0.01)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
+@pytest.mark.usefixtures("sleeps")
+def test_last_attempt_by_default_is_a_verdict(mode):
+    client = make_client("kinesis", mode=mode, attempts=None)
+    sent = respond(client, UNAVAILABLE)
+    with pytest.raises(ClientError, match="ServiceUnavailable"):
+        describe(client, 8.1)
+    assert len(sent) == (5 if mode == "legacy" else 3)
+
+
+# --- calls that nothing repeats --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "answer", "seconds"),
+    [
+        ("standard", UNAVAILABLE, 0.03),
+        ("standard", UNREACHABLE, 0.03),
+        ("standard", THROTTLED, 1.01),
+        ("legacy", UNAVAILABLE, 1.01),
+    ],
+)
+@pytest.mark.usefixtures("sleeps")
+def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
+    def call():
+        only_call()
+        return client.describe_stream(StreamName="s")
+
+    client = make_client("kinesis", mode=mode)
+    respond(client, answer, ACTIVE)
+    assert bounded_call(call, client=client, seconds=seconds)["StreamDescription"]
+    respond(client := make_client("kinesis", mode=mode), answer, ACTIVE)
+    with ended("retry refused"):
+        bounded_call(call, client=client, seconds=seconds * 0.4)
+
+
+@pytest.mark.usefixtures("virtual_time", "sleeps")
+def test_call_of_begin_without_token_keeps_its_retry():
+    client = make_client("kinesis")
+    sent = respond(client, UNAVAILABLE, (200, b"{}"))
+    operation = bwp.begin(client.delete_stream, StreamName="s", max_wait=0.9)
+    assert operation.call.attempts == 1
+    assert [request.headers["X-Amz-Target"] for request in sent[:2]] == [DELETE, DELETE]
+    operation.cancel()
+
+
+@pytest.mark.usefixtures("virtual_time", "sleeps")
+def test_stop_keeps_its_retry(clock):
+    client = make_client("glue")
+    stopped = []
+
+    def answer(request, **_):
+        operation = request.headers["X-Amz-Target"].decode().partition(".")[2]
+        status, body = 200, {"JobRunId": "jr", "JobRun": {"JobRunState": "RUNNING"}}
+        if operation == "BatchStopJobRun":
+            clock.advance(0 if stopped else stops.STOP_TIME - 0.1)
+            status, body = 200 if stopped else 503, {}
+            stopped.append(operation)
+        return answered(request, status, json.dumps(body).encode())
+
+    client.meta.events.register("before-send", answer)
+    limits = {"max_wait": 60, "max_attempts": 1, "stop_on_timeout": True}
+    operation = bwp.begin(client.start_job_run, JobName="j", **limits)
+    assert operation.exception(60).stop.state == "made"
+    assert len(stopped) == 2
 
 
 # --- waits -------------------------------------------------------------------------------------
