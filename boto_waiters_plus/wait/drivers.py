@@ -38,13 +38,10 @@ async def pause_async(
 ) -> Woken | Cancelled:
     """Do what `pause` does in a task; events are checked in slices, a `Signal` calls back."""
     source = current_time()
-    if cancel is None and wake is None:
-        await source.sleep_async(seconds)
-        return Woken()
-    listen = getattr(wake, "listen", None)
-    if cancel is None and wake is not None and listen is not None:
-        return await _pause_on_signal(source, seconds, wake, listen)
-    for piece in slices(seconds):
+    if cancel is None and hasattr(wake, "listen"):
+        return await _pause_on_signal(source, seconds, wake)
+    has_events = cancel is not None or wake is not None
+    for piece in slices(seconds) if has_events else [seconds]:
         if cancel is not None and cancel.is_set():
             return Cancelled()
         if wake is not None and wake.is_set():
@@ -53,12 +50,7 @@ async def pause_async(
     return Woken()
 
 
-async def _pause_on_signal(
-    source: TimeSource,
-    seconds: float,
-    wake: WakeSignal,
-    listen: Callable[[Callable[[], object]], Callable[[], None]],
-) -> Woken:
+async def _pause_on_signal(source: TimeSource, seconds: float, wake: Any) -> Woken:
     # A program that only blocks never imports asyncio, which takes 11 ms.
     import asyncio  # noqa: PLC0415
 
@@ -70,7 +62,7 @@ async def _pause_on_signal(
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(is_over.set)
 
-    stop = listen(notify)
+    stop = wake.listen(notify)
     sleeper = asyncio.ensure_future(source.sleep_async(seconds))
     sleeper.add_done_callback(lambda _: is_over.set())
     try:
