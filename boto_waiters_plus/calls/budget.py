@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
-from ..common.process import is_of_handler
+from ..common.process import call_soon, is_of_handler
 from ..options import CancelEvent
 from .watch import LISTEN_AFTER, monotonic, watchdog, when_set
 
@@ -402,9 +402,7 @@ class AwaitedBudget(Budget):
 
     def cancel(self) -> None:
         """Cancel from the thread of a cancel listener."""
-        # The loop may be closed by now, and the call over with it.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._cancelled.cancel)
+        call_soon(self._loop, self._cancelled.cancel)
 
 
 awaited_budget: Final[ContextVar[AwaitedBudget | None]] = ContextVar(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..calls.budget import AsyncCall, Call
 from ..calls.clock import TimeSource, current_time, either, slices
+from ..common.process import call_soon
 from ..engine.machine import Cancelled, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
@@ -54,15 +55,8 @@ async def _pause_on_signal(source: TimeSource, seconds: float, wake: Any) -> Wok
     # A program that only blocks never imports asyncio, which takes 11 ms.
     import asyncio  # noqa: PLC0415
 
-    loop = asyncio.get_running_loop()
     is_over = asyncio.Event()
-
-    def notify() -> None:
-        # The loop of an abandoned wait may be closed.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(is_over.set)
-
-    stop = wake.listen(notify)
+    stop = wake.listen(partial(call_soon, asyncio.get_running_loop(), is_over.set))
     sleeper = asyncio.ensure_future(source.sleep_async(seconds))
     sleeper.add_done_callback(lambda _: is_over.set())
     try:
