@@ -60,7 +60,7 @@ from faults.unchanged import differences, namespaces  # noqa: E402
 
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.calls.bounded_call import bounded_call  # noqa: E402
-from boto_waiters_plus.calls.client_call import BlockingCall  # noqa: E402
+from boto_waiters_plus.calls.client_call import BlockingCall, Calls  # noqa: E402
 from boto_waiters_plus.service.client_waits import ClientRequest  # noqa: E402
 from boto_waiters_plus.service.judge import DefinitionJudge  # noqa: E402
 from boto_waiters_plus.service.service_waiters import ServiceWaiters  # noqa: E402
@@ -367,7 +367,8 @@ def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     bound_waiter = ServiceWaiters(client.meta.service_model, None).find(name)
     assert bound_waiter is not None
     judge = DefinitionJudge(bound_waiter.polling, parameters, client.meta.endpoint_url)
-    call = BlockingCall(ClientRequest(client, bound_waiter, parameters), client, **options)
+    request = ClientRequest(client, bound_waiter, parameters)
+    call = BlockingCall(Calls(send=request, client=client, **options))
     return lambda: judge.judge(call.make(30))
 
 

@@ -89,9 +89,9 @@ def policies(delay: int, median: float) -> dict[str, Policy]:
     least, most = delay_range(delay)
     attempts = max(MAX_ATTEMPTS, math.ceil(LONGEST * median / delay) + 1)
     return {
-        STOCK: Policy(min_delay=delay, max_delay=delay, max_wait=1e9, pace="fixed"),
-        DEFINITION: Policy(min_delay=least, max_delay=most, max_wait=1e9),
-        GET_WAITER: Policy(
+        STOCK: Policy.of(min_delay=delay, max_delay=delay, max_wait=1e9, pace="fixed"),
+        DEFINITION: Policy.of(min_delay=least, max_delay=most, max_wait=1e9),
+        GET_WAITER: Policy.of(
             min_delay=least,
             max_delay=most,
             max_wait=delay * (attempts - 1),
@@ -100,7 +100,7 @@ def policies(delay: int, median: float) -> dict[str, Policy]:
             count_requests=False,
             spread=True,
         ),
-        AWS: Policy(min_delay=delay, max_delay=max(120, delay), max_wait=1e9),
+        AWS: Policy.of(min_delay=delay, max_delay=max(120, delay), max_wait=1e9),
     }
 
 
@@ -147,7 +147,7 @@ def learned(history: list[KnownTime]) -> Policy:
     """The policy of a wait with a history, the newest first."""
     least, most = delay_range(DELAY)
     times = LearnedTimes(tuple(history), EARLY_SHARE * most)
-    return Policy(min_delay=least, max_delay=most, max_wait=1e9, learned=times)
+    return Policy.of(min_delay=least, max_delay=most, max_wait=1e9, learned=times)
 
 
 def with_history(
@@ -237,7 +237,7 @@ def promises_table(waits: int) -> Iterator[str]:
 def missed(max_wait: float, delays: tuple[float, float], rule: LastAttempt, waits: int) -> float:
     """The share of resources ready in time (uniformly) whose wait timed out."""
     least, most = delays
-    policy = Policy(min_delay=least, max_delay=most, max_wait=max_wait, last_attempt=rule)
+    policy = Policy.of(min_delay=least, max_delay=most, max_wait=max_wait, last_attempt=rule)
     draw = random.Random(7)
     lost = 0
     for _ in range(waits):

@@ -53,10 +53,9 @@ if TYPE_CHECKING:
         wait_any_async,
     )
     from .operations.begin import begin, begin_async
-    from .options import WaitOptions
+    from .options import SMITHY, WaitOptions
     from .outcome import ExceptionOutcome, ResponseOutcome, WaiterOutcome
     from .service.waits import wait_until, wait_until_async
-    from .smithy_options import SMITHY
 
 __version__ = "0.2.0"
 
@@ -111,9 +110,8 @@ _MODULES = {
     "changes.effects": "effect_of",
     "many": "Wait as_completed as_completed_async wait_all wait_all_async wait_any wait_any_async",
     "operations.begin": "begin begin_async",
-    "options": "WaitOptions",
+    "options": "SMITHY WaitOptions",
     "outcome": "ExceptionOutcome ResponseOutcome WaiterOutcome",
-    "smithy_options": "SMITHY",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

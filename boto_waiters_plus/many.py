@@ -21,10 +21,23 @@ ends as it would alone:
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .batch.batch import Batch, BatchOptions, OnFailure, Result, WaitT, has_failed, has_succeeded
+from .batch.batch import (
+    Batch,
+    BatchOptions,
+    EndsRest,
+    OnFailure,
+    Result,
+    WaitT,
+    has_failed,
+    has_succeeded,
+)
 from .batch.wait import Wait
+from .calls import flow
+from .calls.flow import EitherWay, Flow, Step
+from .common.signatures import shown_with
 from .common.wrong_arguments import wrong_value
 from .options import Seconds
 from .outcome import WaiterOutcome
@@ -44,31 +57,43 @@ __all__ = [
 ]
 
 
+class _BoundedOptions(BatchOptions, total=False):
+    max_wait: Seconds | None
+
+
+def _all(name: str, waits: Iterable[Any], on_failure: OnFailure, options: Any) -> Flow[list[Any]]:
+    if on_failure not in ("raise", "collect", "cancel"):
+        raise wrong_value("on_failure", on_failure, '"raise", "collect" or "cancel"')
+    batch = Batch(name, waits, **options)
+    yield _run(batch, has_failed if on_failure == "cancel" else None)
+    return batch.results(on_failure)
+
+
+def _run(batch: Batch[Any], ends_rest: EndsRest | None) -> Step:
+    return EitherWay(partial(batch.run, ends_rest), partial(batch.run_async, ends_rest))
+
+
+def _any(batch: Batch[WaitT]) -> Flow[tuple[WaitT, WaiterOutcome[Any]]]:
+    batch.need_a_wait()
+    yield _run(batch, has_succeeded)
+    return batch.first_success()
+
+
 @overload
 def wait_all(
     waits: Iterable[WaitT],
     /,
     *,
-    max_wait: Seconds | None = None,
     on_failure: Literal["raise", "cancel"] = "raise",
-    **options: Unpack[BatchOptions],
+    **options: Unpack[_BoundedOptions],
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 def wait_all(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_failure: Literal["collect"],
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, *, on_failure: Literal["collect"], **options: Unpack[_BoundedOptions]
 ) -> list[Result]: ...
+@shown_with(Batch)
 def wait_all(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_failure: OnFailure = "raise",
-    **options: Unpack[BatchOptions],
+    waits: Iterable[Any], /, *, on_failure: OnFailure = "raise", **options: Any
 ) -> list[Any]:
     """Wait for all of many waits.
 
@@ -90,10 +115,7 @@ def wait_all(
         TypeError, ValueError: before the first request, a bad argument.
         WaitersError: waits did not succeed; it has each error, and the outcomes of the others.
     """
-    _check(on_failure)
-    batch = Batch("wait_all", waits, max_wait, options)
-    batch.run(has_failed if on_failure == "cancel" else None)
-    return batch.results(on_failure)
+    return flow.run(_all("wait_all", waits, on_failure, options))
 
 
 @overload
@@ -101,43 +123,27 @@ async def wait_all_async(
     waits: Iterable[WaitT],
     /,
     *,
-    max_wait: Seconds | None = None,
     on_failure: Literal["raise", "cancel"] = "raise",
-    **options: Unpack[BatchOptions],
+    **options: Unpack[_BoundedOptions],
 ) -> list[WaiterOutcome[Any]]: ...
 @overload
 async def wait_all_async(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_failure: Literal["collect"],
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, *, on_failure: Literal["collect"], **options: Unpack[_BoundedOptions]
 ) -> list[Result]: ...
+@shown_with(Batch)
 async def wait_all_async(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_failure: OnFailure = "raise",
-    **options: Unpack[BatchOptions],
+    waits: Iterable[Any], /, *, on_failure: OnFailure = "raise", **options: Any
 ) -> list[Any]:
     """`wait_all` from asyncio: aiobotocore clients are awaited, others are called in threads.
 
     Cancelling the task ends every wait at once. Callbacks are called in the event loop.
     """
-    _check(on_failure)
-    batch = Batch("wait_all_async", waits, max_wait, options)
-    await batch.run_async(has_failed if on_failure == "cancel" else None)
-    return batch.results(on_failure)
+    return await flow.run_async(_all("wait_all_async", waits, on_failure, options))
 
 
+@shown_with(Batch)
 def wait_any(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, **options: Unpack[_BoundedOptions]
 ) -> tuple[WaitT, WaiterOutcome[Any]]:
     """Wait for the first of many waits that succeeds, and cancel the others.
 
@@ -151,32 +157,20 @@ def wait_any(
         TypeError, ValueError: before the first request, a bad argument; no waits at all.
         WaitersError: none succeeded.
     """
-    batch = Batch("wait_any", waits, max_wait, options)
-    batch.need_a_wait()
-    batch.run(has_succeeded)
-    return batch.first_success()
+    return flow.run(_any(Batch("wait_any", waits, **options)))
 
 
+@shown_with(Batch)
 async def wait_any_async(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, **options: Unpack[_BoundedOptions]
 ) -> tuple[WaitT, WaiterOutcome[Any]]:
     """`wait_any` from asyncio; see `wait_all_async`."""
-    batch = Batch("wait_any_async", waits, max_wait, options)
-    batch.need_a_wait()
-    await batch.run_async(has_succeeded)
-    return batch.first_success()
+    return await flow.run_async(_any(Batch("wait_any_async", waits, **options)))
 
 
+@shown_with(Batch)
 def as_completed(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, **options: Unpack[_BoundedOptions]
 ) -> Generator[tuple[WaitT, Result], None, None]:
     """Wait for many waits, and yield each as it ends.
 
@@ -194,20 +188,12 @@ def as_completed(
     Raises:
         TypeError, ValueError: before the first request, a bad argument.
     """
-    return Batch("as_completed", waits, max_wait, options).completed()
+    return Batch("as_completed", waits, **options).completed()
 
 
+@shown_with(Batch)
 def as_completed_async(
-    waits: Iterable[WaitT],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    **options: Unpack[BatchOptions],
+    waits: Iterable[WaitT], /, **options: Unpack[_BoundedOptions]
 ) -> AsyncGenerator[tuple[WaitT, Result], None]:
     """`as_completed` from asyncio: polling goes on in a task of its own; see `wait_all_async`."""
-    return Batch("as_completed_async", waits, max_wait, options).completed_async()
-
-
-def _check(on_failure: str) -> None:
-    if on_failure not in ("raise", "collect", "cancel"):
-        raise wrong_value("on_failure", on_failure, '"raise", "collect" or "cancel"')
+    return Batch("as_completed_async", waits, **options).completed_async()

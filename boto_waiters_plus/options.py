@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
-from .common.arguments import check_order, refuse_wrong_names, time_bound, unknown_option
+from .common.arguments import (
+    callback,
+    check_order,
+    count,
+    flag,
+    refuse_wrong_names,
+    seconds,
+    seconds_or_zero,
+    text,
+    time_bound,
+    unknown,
+    unknown_option,
+    with_methods,
+)
 from .common.time_bounds import TimeBound
-from .common.wrong_arguments import Keyword, Parts, WrongTypeError, WrongValueError, wrong_type
+from .common.wrong_arguments import (
+    Keyword,
+    Parts,
+    WrongTypeError,
+    WrongValueError,
+    wrong_type,
+    wrong_value,
+)
 from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
-from .option_checks import CHECKS, OPTION_NAMES
 
 if TYPE_CHECKING:
     from .engine.machine import Policy, RetryTransient
@@ -55,6 +74,91 @@ class Subscribable(Protocol):
     def subscribe(self) -> WakeSignal:
         """Return a subscription for one wait, from now on."""
         ...
+
+
+# --- the options, each with its check ------------------------------------------------------------
+
+Check = Callable[[str, Any], Any]
+"""Returns a value that was given for a name, or raises for it."""
+
+
+def _delay_pace(name: str, value: Any) -> Any:
+    if callable(value) and not isinstance(value, type):
+        return value
+    if not isinstance(value, str):
+        raise WrongTypeError.of(name, value, ' must be "fixed" or a function of the attempt number')
+    if value != "fixed":
+        raise WrongValueError.of(name, value, f": {unknown(value, ('fixed',), 'pace')}")
+    return value
+
+
+def _one_of(*known: str) -> Check:
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise _no_text_of(name, value, f"one of {', '.join(known)}")
+        return str(value)
+
+    return check
+
+
+def _no_text_of(name: str, value: Any, expected: str) -> Exception:
+    wrong = wrong_value if isinstance(value, str) else wrong_type
+    return wrong(name, value, expected)
+
+
+def _retry_transient(name: str, value: Any) -> RetryTransient:
+    if value == "answered":
+        return "answered"
+    if isinstance(value, bool):
+        return value
+    raise _no_text_of(name, value, 'True, False or "answered"')
+
+
+def _wake_signal(name: str, value: Any) -> Any:
+    if hasattr(value, "subscribe"):
+        return value
+    return with_methods(name, value, "is_set", "wait", "clear")
+
+
+def _delay_history(name: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        if value:
+            from .history import default_path  # noqa: PLC0415 - only where it is asked for
+
+            default_path()
+        return value
+    if isinstance(value, type) or not (hasattr(value, "times") and hasattr(value, "add")):
+        raise wrong_type(name, value, "True, False or a History")
+    return value
+
+
+def _retry_errors_for(name: str, value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        raise wrong_type(name, value, 'a mapping such as {"AccessDenied": 60}')
+    return {
+        text(Keyword(f"an error code in {name}", name), code): seconds_or_zero(
+            Keyword(f"{name}[{code!r}]", name), time
+        )
+        for code, time in value.items()
+    }
+
+
+def _cancel_event(name: str, value: Any) -> Any:
+    return with_methods(name, value, "is_set", "wait")
+
+
+_IN_POLL: Final = "conditions.poll takes it, with a definition"
+
+
+def _option(check: Check, command: str | None = None, *, instead: str | None = None) -> Any:
+    """Return the field of an option.
+
+    Args:
+        check: its check, which also tells the command how it is written.
+        command: the help of the command, which lacks it if there is none.
+        instead: what to do in a form of `conditions`, for which the option has no meaning.
+    """
+    return field(default=None, metadata={"check": check, "command": command, "instead": instead})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,27 +228,52 @@ class WaitOptions:
         ValueError: a value is out of range, or `min_delay` is more than `max_delay`.
     """
 
-    min_delay: Seconds | None = None
-    max_delay: Seconds | None = None
-    converted_delays: Literal["short", "aws"] | None = None
-    max_attempts: int | None = None
-    delay_pace: Literal["fixed"] | Callable[[int], float] | None = None
-    last_attempt: Literal["late", "spec", "deadline"] | None = None
-    initial_delay: Seconds | None = None
-    success_count: int | None = None
-    success_for: Seconds | None = None
-    missing_ok_for: Seconds | None = None
-    retry_errors_for: Mapping[str, Seconds] | None = None
-    settle_for: Seconds | None = None
-    retry_transient: RetryTransient | None = None
-    wake_signal: WakeSignal | Subscribable | None = None
-    cancel_event: CancelEvent | None = None
-    on_attempt: Callable[[WaitEvent], object] | None = None
-    call_in_thread: bool | None = None
-    explain_failure: bool | None = None
-    delay_history: History | bool | None = None
-    delay_kind: str | None = None
-    show_parameters: bool | None = None
+    min_delay: Seconds | None = _option(seconds, "least delay between two attempts")
+    max_delay: Seconds | None = _option(seconds, "largest delay between two attempts")
+    converted_delays: Literal["short", "aws"] | None = _option(
+        _one_of("short", "aws"), instead="give min_delay and max_delay"
+    )
+    max_attempts: int | None = _option(count, "number of attempts at which the wait ends")
+    delay_pace: Literal["fixed"] | Callable[[int], float] | None = _option(_delay_pace)
+    last_attempt: Literal["late", "spec", "deadline"] | None = _option(
+        _one_of("late", "spec", "deadline")
+    )
+    initial_delay: Seconds | None = _option(seconds_or_zero, "delay before the first attempt")
+    success_count: int | None = _option(count, "number of successes in a row that end the wait")
+    success_for: Seconds | None = _option(seconds_or_zero, "time that the state must have held")
+    missing_ok_for: Seconds | None = _option(
+        seconds_or_zero,
+        "time in which a resource that is not found may still appear",
+        instead="name the error in retry_on",
+    )
+    retry_errors_for: Mapping[str, Seconds] | None = _option(
+        _retry_errors_for,
+        "errors that are no failure yet, and for how long: AccessDenied=60",
+        instead="name the error in retry_on",
+    )
+    settle_for: Seconds | None = _option(
+        seconds_or_zero,
+        "time in which a state may be from before a change",
+        instead="wait for a value that only the change gives",
+    )
+    retry_transient: RetryTransient | None = _option(
+        _retry_transient,
+        "after throttles, HTTP 5xx and lost connections: poll again (answered: a connection that "
+        "cannot be made ends the wait until the service has answered; the default), poll again "
+        "always, or never",
+    )
+    wake_signal: WakeSignal | Subscribable | None = _option(_wake_signal)
+    cancel_event: CancelEvent | None = _option(_cancel_event)
+    on_attempt: Callable[[WaitEvent], object] | None = _option(callback)
+    call_in_thread: bool | None = _option(flag)
+    explain_failure: bool | None = _option(
+        flag,
+        "after a failure, make up to two reads that tell the cause (the default)",
+        instead="a callable has no other reads",
+    )
+    delay_history: History | bool | None = _option(_delay_history, instead=_IN_POLL)
+    delay_kind: str | None = _option(text, instead=_IN_POLL)
+    show_parameters: bool | None = _option(flag, instead="give a label")
 
     def __post_init__(self) -> None:
         for name in OPTION_NAMES:
@@ -168,6 +297,11 @@ class WaitOptions:
             object.__setattr__(merged, name, getattr(lower, name) if value is None else value)
         return merged
 
+
+CHECKS: Final[dict[str, Check]] = {
+    each.name: each.metadata["check"] for each in fields(WaitOptions)
+}
+OPTION_NAMES: Final = tuple(CHECKS)
 
 _PLAIN: Final = frozenset((int, float, str, bool))
 _shared_options: Final = lru_cache(maxsize=128, typed=True)(WaitOptions)
@@ -341,7 +475,6 @@ def policy_for(
     """
     # Installing needs no machine.
     from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
-    from .engine.machine import LastAttempt, Policy, shared_policy  # noqa: PLC0415
 
     least, most = definition.min_delay, definition.max_delay
     fixed = definition.botocore_delay
@@ -353,31 +486,49 @@ def policy_for(
         # A definition with short delays must not forbid a longer `min_delay`.
         max_delay = max(most, min(min_delay, DEFAULT_MAX_DELAY))
     refuse_misfit(min_delay, max_delay, definition.name, options, given or options)
-    make = Policy if callable(options.delay_pace) else shared_policy
     limits = max_wait.limits if isinstance(max_wait, TimeBound) else {"max_wait": max_wait}
-    return make(
-        min_delay=min_delay,
-        max_delay=max_delay,
-        **limits,
-        max_attempts=options.max_attempts,
-        pace=options.delay_pace,
-        last_attempt=LastAttempt(options.last_attempt or "late"),
-        explain=options.explain_failure is not False,
-        **common_policy_fields(options),
+    is_explained = options.explain_failure is not False
+    delays = {"min_delay": min_delay, "max_delay": max_delay, "pace": options.delay_pace}
+    return policy_of(options, delays, limits, explain=is_explained)
+
+
+def policy_of(
+    options: WaitOptions, delays: Mapping[str, Any], limits: Mapping[str, Any], *, explain: bool
+) -> Policy:
+    """Return a policy, in which what is not given here is by the options.
+
+    Args:
+        options: merged options.
+        delays, limits: members of `Delays` and `Limits`.
+        explain: whether further reads follow a failure.
+    """
+    # Installing needs no machine.
+    from .engine.machine import (  # noqa: PLC0415
+        Delays,
+        Endings,
+        LastAttempt,
+        Limits,
+        Policy,
+        shared,
     )
 
-
-def common_policy_fields(options: WaitOptions) -> dict[str, Any]:
-    """Return the options that have the same name and meaning in every policy."""
-    return {
-        "initial_delay": options.initial_delay or 0,
-        "success_count": options.success_count or 1,
-        "success_for": options.success_for or 0,
-        "missing_ok_for": options.missing_ok_for or 0,
-        "retry_errors_for": tuple((options.retry_errors_for or {}).items()),
-        "settle_for": options.settle_for or 0,
-        "retry_transient": retry_transient_of(options),
-    }
+    rule = LastAttempt(options.last_attempt or "late")
+    own: dict[str, Any] = {"initial_delay": options.initial_delay or 0, **delays}
+    return Policy(
+        # The caller's function is not kept.
+        Delays(**own) if callable(own["pace"]) else shared(Delays, **own),
+        shared(Limits, **{"max_attempts": options.max_attempts, "last_attempt": rule, **limits}),
+        shared(
+            Endings,
+            success_count=options.success_count or 1,
+            success_for=options.success_for or 0,
+            missing_ok_for=options.missing_ok_for or 0,
+            retry_errors_for=tuple((options.retry_errors_for or {}).items()),
+            settle_for=options.settle_for or 0,
+            retry_transient=retry_transient_of(options),
+            explain=explain,
+        ),
+    )
 
 
 def retry_transient_of(options: WaitOptions) -> RetryTransient:
@@ -413,3 +564,14 @@ def refuse_short_wait(given: WaitOptions, max_wait: Any, *, zero: bool = False) 
 
 NO_OPTIONS: Final = WaitOptions()
 """No option is given."""
+
+SMITHY: Final = WaitOptions(
+    last_attempt="spec", retry_transient=False, converted_delays="aws", explain_failure=False
+)
+"""The options of a wait that keeps to the letter of the specification, and to AWS's numbers.
+
+`install(defaults=SMITHY)` replaces the four defaults that differ: the last attempt is made
+`min_delay` before the end, an error that no acceptor matches is a failure even if it is transient,
+no further call follows a failure, and delays that were converted from botocore's are those of AWS's
+Smithy models. A definition's own delays stay as they are.
+"""

@@ -27,7 +27,7 @@ from boto_waiters_plus import (
     wait_until_async,
 )
 from boto_waiters_plus.conditions import poll, wait_for
-from boto_waiters_plus.option_checks import OPTION_NAMES
+from boto_waiters_plus.options import OPTION_NAMES
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ANY_ERROR = {"acceptors": [{"state": "success", "matcher": {"success": False}}]}

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Generic, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar
 
 from botocore.exceptions import ParamValidationError, StubResponseError
 
@@ -34,6 +34,9 @@ from .schedule import DEFAULT_THREADS, Schedule
 from .scheduler import run_in_thread, run_waits
 from .scheduler_async import run_in_task, run_waits_async
 from .wait import CallableWait, HasWait, Wait
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # --- the error of a batch, in words --------------------------------------------------------------
 
@@ -181,8 +184,10 @@ class Batch(Generic[WaitT]):
         self,
         name: str,
         waits: Iterable[WaitT],
-        max_wait: Seconds | None,
-        options: BatchOptions,
+        /,
+        *,
+        max_wait: Seconds | None = None,
+        **options: Unpack[BatchOptions],
     ) -> None:
         others = options.keys() - BatchOptions.__annotations__.keys()
         refuse_options_of_waits(name, others, "each Wait")

@@ -139,5 +139,5 @@ def _next_lane(connections: ClientConnections, now: float) -> deque[Any]:
 
 
 def _has_lost_half(task: Task, now: float) -> bool:
-    longest = task.run.policy.max_wait
+    longest = task.run.policy.limits.max_wait
     return longest is not None and task.until - now < longest / 2

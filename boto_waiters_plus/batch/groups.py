@@ -23,7 +23,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextvars import Context
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, partial
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
@@ -180,10 +180,11 @@ class Group:
 
         Such a function may draw, and of a thousand draws the largest would delay all waits.
         """
-        pace = policy.pace
+        pace = policy.delays.pace
         if not callable(pace):
             return policy
-        return replace(policy, pace=self._paces.setdefault(pace, self._shared(pace)))
+        own = self._paces.setdefault(pace, self._shared(pace))
+        return policy._replace(delays=policy.delays._replace(pace=own))
 
     def _shared(self, pace: Callable[[int], float]) -> Callable[[int], float]:
         of_group = cache(pace)
@@ -207,7 +208,7 @@ class Group:
         """Return whether a wait whose delay has ended waits for the next poll of the group."""
         if self.is_apart or self.due <= now or task.run.is_last:
             return False
-        return self.due + task.run.policy.min_delay <= task.until
+        return self.due + task.run.policy.delays.min_delay <= task.until
 
     def begin_round(self, now: float) -> None:
         """Draw for a new round, if the poll that is due is the first of one."""
@@ -281,7 +282,7 @@ class ScreenedGroup(Group):
         is_own = (
             run.is_last
             or run.has_succeeded_once
-            or run.attempts == run.policy.max_attempts
+            or run.attempts == run.policy.limits.max_attempts
             or task.was_woken
             or task.shared >= MOST_SCREENED
             or _has_to_be_timed(task, now)
@@ -312,17 +313,17 @@ def _has_to_be_timed(task: Task, now: float) -> bool:
 
     The last attempt is given a time by the slowest call so far, and a list is a fast one.
     """
-    policy, attempts = task.run.policy, task.run.attempts
+    delays, attempts = task.run.policy.delays, task.run.attempts
     if task.shared < attempts - 1:
         return False  # One of the attempts before was an own call.
-    longest = policy.max_delay
-    if policy.learned is not None:
-        longest = policy.learned.longest_delay
-    elif policy.pace is None:
+    longest = delays.max_delay
+    if delays.learned is not None:
+        longest = delays.learned.longest_delay
+    elif delays.pace is None:
         longest = jittered_delay(
-            attempts, min_delay=policy.min_delay, max_delay=longest, random=max
+            attempts, min_delay=delays.min_delay, max_delay=longest, random=max
         )
-    return task.until - now <= longest + policy.min_delay
+    return task.until - now <= longest + delays.min_delay
 
 
 class CallGroup:
@@ -348,7 +349,7 @@ class CallGroup:
 
     @property
     def call(self) -> Any:
-        """The call for all of the waits, which is also the judge of its reply."""
+        """The call for all of the waits, which also splits its reply."""
         if self._call is None:
             self._call = self.group.join(self.tasks)
         return self._call
@@ -477,10 +478,10 @@ class Grouping:
     def _group(
         self, wait: Wait, policy: Policy, alike: Hashable, make: Callable[[], Group]
     ) -> Group | None:
-        began = 0
-        if policy.learned is not None and self.by_age:
-            began = int((current_time().clock()() - wait.age) / policy.max_delay)
-        delays = (policy.min_delay, policy.max_delay, policy.pace, policy.learned, began)
+        began, own = 0, policy.delays
+        if own.learned is not None and self.by_age:
+            began = int((current_time().clock()() - wait.age) / own.max_delay)
+        delays = (own.min_delay, own.max_delay, own.pace, own.learned, began)
         called = id(wait.called), id(wait.bound_waiter.definition)
         key = (id(wait.client), *called, alike, delays)
         try:
@@ -497,7 +498,7 @@ class Grouping:
         def join(tasks: Sequence[Task]) -> SharedCall:
             ids = [task.ids for task in tasks]
             judges = [task.run.judge for task in tasks]
-            request = tasks[0].call.send
+            request = tasks[0].call.calls.send
             return SharedCall(request, member, ids, judges, coalescing, cancel=self.cancel)
 
         return Group(join, coalescing.limit)

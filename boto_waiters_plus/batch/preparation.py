@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..calls.client_call import call_for
+from ..calls.client_call import Calls
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
@@ -20,7 +20,7 @@ from ..deadlines import deadline_of
 from ..engine.machine import Policy
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
-from ..service.client_waits import ClientRequest
+from ..service.client_waits import ClientRequest, search_of
 from ..service.clients import waiters_of
 from ..service.judge import DefinitionJudge
 from ..settings import PROCESS_LEVEL, Settings
@@ -98,8 +98,8 @@ class Preparation:
             of = (description, wait.client, wait.since_call, self._times)
             policy, (keeper,) = with_history(options, policy, (), *of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
-        own: Any = {"call": wait.call, "budget": self.reads}
-        request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters, **own)
+        request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters)
+        known = wait.parameters, wait.call, self.reads
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
@@ -114,18 +114,17 @@ class Preparation:
             random=RANDOM if group is None else group.random,
             called_at=self.called_at,
             caller=self.caller,
-            explainer=request,
+            begin_search=search_of(wait.called, request.operation, *known),
             refused=RefusedPart.of(wait.call),
         )
         return Task(
             run,
-            call_for(
-                wait.client,
-                request,
-                is_reply=request.is_reply,
+            Calls(
+                send=request,
+                client=wait.client,
                 cancel=either(self.stop, options.cancel_event),
                 in_thread=bool(options.call_in_thread),
-            ),
+            ).of_client(),
             client.connections,
             cancel=options.cancel_event,
             wake=options.wake_signal,

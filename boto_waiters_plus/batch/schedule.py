@@ -62,9 +62,9 @@ class TaskSteps:
 
     def begin(self, task: Task, now: float) -> None:
         """Start a wait: its time begins now, whenever there is room for its first call."""
-        policy = task.run.policy
-        if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
-            task.until = now + policy.max_wait - task.run.elapsed
+        limits = task.run.policy.limits
+        if limits.max_wait is not None and limits.count_requests and not limits.covers_end:
+            task.until = now + limits.max_wait - task.run.elapsed
         self.step(task, task.run.begin, now)
 
     def next_time(self) -> float:
@@ -184,6 +184,8 @@ class TaskSteps:
             return
         match decision:
             case Poll():
+                if task.run.search is not None:
+                    task.call = task.call.calls.reading(task.run.search.send).of_client()
                 self._enqueue(task, decision, now)
             case Pause(seconds, is_brought_forward):
                 task.is_brought_forward = is_brought_forward
@@ -477,9 +479,11 @@ class Schedule:
         is_common = error is not None and not may_be_about_one(error)
         is_read = isinstance(target, Task) and target.run.search is not None
         if reply is not None and reply.ended in (None, "retry refused") and not is_read:
-            judge = target.call if isinstance(target, CallGroup) else target.run.judge
             try:
-                judged = judge.judge(reply)
+                if isinstance(target, CallGroup):
+                    judged = target.call.split(reply)
+                else:
+                    judged = target.run.judge.judge(reply)
             # A bug in the caller's code, such as a condition; it ends its own waits only.
             except Exception as raised:
                 reply, error = None, raised

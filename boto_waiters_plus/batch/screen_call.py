@@ -13,7 +13,7 @@ from botocore.exceptions import NoCredentialsError, PartialCredentialsError
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import call_for
+from ..calls.client_call import Calls
 from ..calls.clients import PerClient
 from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
@@ -152,9 +152,9 @@ class ScreenCall:
         client = screening.client
         # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
         # the time of the waits' own calls.
-        self._call = call_for(
-            client, self._send, is_reply=_is_reply, cancel=screening.cancel, in_thread=True
-        )
+        calls = Calls(send=self._send, client=client, is_reply=_is_reply, in_thread=True)
+        calls.cancel = screening.cancel
+        self._call: Any = calls.of_client()
         self._kept = math.inf
         """The time left in which no page may be read: it is for the calls of the waits."""
         self._is_fair = True
@@ -186,7 +186,7 @@ class ScreenCall:
         method = getattr(client, xform_name(self._screening.screen.operation))
         return method(**self._requests[0])
 
-    def judge(self, reply: Reply) -> SharedAttempts:
+    def split(self, reply: Reply) -> SharedAttempts:
         """Return the attempts of the waits that stay open, or what comes instead."""
         page, plan, screening = reply.response, self._plan, self._screening
         if page.ended == "cancelled":

@@ -14,7 +14,7 @@ from botocore.exceptions import (
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import call_for
+from ..calls.client_call import Calls
 from ..calls.errors import on_the_way
 from ..options import CancelEvent
 from ..service.client_waits import ClientRequest
@@ -86,7 +86,7 @@ class SharedCall:
         distinct = list(dict.fromkeys(each for asked in ids for each in asked))
         send = partial(request.send_for, member, distinct)
         self._is_for_several = len(distinct) > 1
-        self._call = call_for(request.client, send, cancel=cancel)
+        self._call = Calls(send=send, client=request.client, cancel=cancel).of_client()
         self.make = self._call.make
 
     @property
@@ -94,7 +94,7 @@ class SharedCall:
         """Whether the call in flight has its answer, and only parses it."""
         return bool(self._call.is_answered)
 
-    def judge(self, reply: Reply) -> SharedAttempts:
+    def split(self, reply: Reply) -> SharedAttempts:
         """Return the attempt of each wait."""
         if reply.error is not None:
             is_shared = self._is_for_several and reply.ended is None

@@ -212,15 +212,15 @@ class Wait:
     @property
     def max_wait(self) -> float | None:
         """Seconds to wait at most; None: the run, or a `deadline` around it, limits the wait."""
-        return self.policy.max_wait
+        return self.policy.limits.max_wait
 
     @property
     def bound(self) -> TimeBound | None:
         """`max_wait`, and what the caller has written for it."""
-        policy = self.policy
-        if policy.max_wait is None:
+        limits = self.policy.limits
+        if limits.max_wait is None:
             return None
-        return TimeBound(policy.max_wait, policy.asked_wait, policy.ended_by)
+        return TimeBound(limits.max_wait, limits.asked_wait, limits.ended_by)
 
     @property
     def definition(self) -> WaiterDefinition:

@@ -1,10 +1,12 @@
-"""Calls of an operation of a botocore client: blocking, awaited, or in a thread."""
+"""The calls of a wait: of an operation of a client or of any callable, blocking or awaited."""
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from ..options import CancelEvent
@@ -13,6 +15,7 @@ from .budget import AsyncCall, AwaitedBudget, Budget, CallBudget, CallEnded, Rep
 from .clients import client_behind, is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
+from .flow import value_of
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
@@ -21,77 +24,76 @@ IsReply = Callable[[Exception], bool]
 """Whether an exception is a reply of what is called; any other is raised."""
 
 
-def call_for(
-    client: Any,
-    send: Callable[[], Any],
-    *,
-    awaited: bool | None = None,
-    is_reply: IsReply = is_of_the_call,
-    cancel: CancelEvent | None = None,
-    in_thread: bool = False,
-) -> Any:
-    """Return the `Call` or `AsyncCall` of an operation of a client.
+@dataclass(slots=True, kw_only=True)
+class Calls:
+    """How each call of a wait is made."""
 
-    Args:
-        client: the client that is called; None: not known.
-        send: makes the bare call.
-        awaited: whether the call is awaited; None: if the client is one of aiobotocore.
-        is_reply: tells which exceptions are replies.
-        cancel: ends a call in flight.
-        in_thread: make each blocking call in a thread that can be abandoned.
-    """
-    client = client_behind(client)
-    is_awaited = is_async(type(client)) if awaited is None else awaited
-    kind = AwaitedCall if is_awaited else BlockingCall
-    return kind(send, client, is_reply=is_reply, cancel=cancel, in_thread=in_thread)
+    send: Callable[[], Any]
+    """Makes the bare call."""
+    client: Any = None
+    """The client that is called; None: not known."""
+    awaited: bool | None = None
+    """Whether a task awaits what `send` returns; None: if the client is one of aiobotocore."""
+    is_reply: IsReply = is_of_the_call
+    """Tells which exceptions are replies."""
+    reply: Callable[[Any], Reply | Awaitable[Reply]] | None = None
+    """Makes a reply of what was returned; None: that is the response."""
+    cancel: CancelEvent | None = None
+    """Ends a call in flight."""
+    in_thread: bool = False
+    """Make each blocking call in a thread that can be abandoned."""
+    is_callable: bool = False
+    """The call is of any callable, which blocks for as long as it likes unless it is called in a
+    thread, and during which virtual time goes on."""
+
+    def __post_init__(self) -> None:
+        self.client = client_behind(self.client)
+        if self.awaited is None:
+            self.awaited = is_async(type(self.client))
+
+    def reading(self, send: Callable[[], Any]) -> Calls:
+        """Return the calls of a read after a failure, any of whose errors is a reply."""
+        return replace(self, send=send, is_reply=lambda _: True)
+
+    def of_client(self) -> BlockingCall | AwaitedCall:
+        """Return the call as the client makes it, blocking or awaited."""
+        return AwaitedCall(self) if self.awaited else BlockingCall(self)
+
+    def in_task(self) -> AsyncCall:
+        """Return the call for a task: one that blocks is made in a thread."""
+        if self.awaited:
+            return AwaitedCall(self)
+        # Imports asyncio: 11 ms that a program without tasks never pays.
+        from .thread_call import ThreadCall  # noqa: PLC0415
+
+        abandoned = threading.Event()
+        cancel = either(abandoned, self.cancel)
+        return ThreadCall(BlockingCall(replace(self, cancel=cancel, in_thread=False)), abandoned)
 
 
-def async_call_for(
-    client: Any,
-    send: Callable[[], Any],
-    *,
-    is_reply: IsReply = is_of_the_call,
-    cancel: CancelEvent | None = None,
-) -> AsyncCall:
-    """Return a call of a client for a task: a blocking one is made in a thread; see `call_for`."""
-    client = client_behind(client)
-    if is_async(type(client)):
-        return AwaitedCall(send, client, is_reply=is_reply, cancel=cancel)
-    # Imports asyncio: 11 ms that a program without tasks never pays.
-    from .thread_call import ThreadCall  # noqa: PLC0415
+@dataclass(slots=True)
+class CallStep:
+    """One call of a wait, as a step of its flow."""
 
-    abandoned = threading.Event()
-    cancel = either(abandoned, cancel)
-    return ThreadCall(BlockingCall(send, client, is_reply=is_reply, cancel=cancel), abandoned)
+    calls: Calls
+    time_left: float | None
+
+    def run(self) -> Reply:
+        """Make it in the calling thread."""
+        return BlockingCall(self.calls).make(self.time_left)
+
+    def run_async(self) -> Awaitable[Reply]:
+        """Make it as part of the calling task."""
+        return self.calls.in_task().make(self.time_left)
 
 
-class _ClientCall:
-    """A call, ended at its deadline or by a cancel event.
+class _EndedCall:
+    """A call that is ended at its deadline or by a cancel event."""
 
-    Args:
-        send: makes the bare call.
-        client: the client that it calls; None: not known.
-        is_reply: tells which exceptions are replies.
-        cancel: ends a call in flight.
-        in_thread: make each blocking call in a thread that can be abandoned.
-    """
+    __slots__ = ("_budget", "calls")
 
-    __slots__ = ("_budget", "_cancel", "_client", "_in_thread", "_is_reply", "send")
-
-    def __init__(
-        self,
-        send: Callable[[], Any],
-        client: Any,
-        *,
-        is_reply: IsReply = is_of_the_call,
-        cancel: CancelEvent | None = None,
-        in_thread: bool = False,
-    ) -> None:
-        self.send = send
-        self._client = client
-        self._is_reply = is_reply
-        self._cancel = cancel
-        self._in_thread = in_thread
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
         self._budget: Budget | None = None
 
     @property
@@ -100,37 +102,44 @@ class _ClientCall:
         return self._budget is not None and self._budget.is_answered
 
 
-class BlockingCall(_ClientCall):
-    """A blocking call."""
+class BlockingCall(_EndedCall):
+    """A call that blocks."""
 
     __slots__ = ()
 
     def make(self, time_left: float | None) -> Reply:
         """Make the call, which ends after `time_left` seconds."""
-        if time_left is not None and time_left <= 0:
+        calls = self.calls
+        is_endless = calls.is_callable and not calls.in_thread
+        if time_left is not None and time_left <= 0 and not is_endless:
             return NO_TIME_LEFT
-        self._budget = budget = CallBudget(time_left, self._cancel)
+        budget: Any = Budget(None) if is_endless else CallBudget(time_left, calls.cancel)
+        self._budget = budget
         try:
-            with current_time().hold():
-                response = call_within(
-                    budget, self.send, client=self._client, in_thread=self._in_thread
-                )
+            if is_endless:
+                response = calls.send()
+            else:
+                own: Any = {"client": calls.client, "in_thread": calls.in_thread}
+                with nullcontext() if calls.is_callable else current_time().hold():
+                    response = call_within(budget, calls.send, **own)
         except Exception as error:
             raised = error
         else:
-            return Reply(response, arrived=budget.arrived)
+            if calls.reply is None:
+                return Reply(response, arrived=budget.arrived)
+            return calls.reply(response)  # type: ignore[return-value]  # which is not awaitable
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, handled=budget.handled, arrived=budget.arrived)
+            return _reply_of(raised, calls.is_reply, budget)
         finally:
             del raised  # Its traceback has this frame.
 
 
-class AwaitedCall(_ClientCall):
-    """A call of an aiobotocore client."""
+class AwaitedCall(_EndedCall):
+    """A call that is awaited."""
 
-    __slots__ = ()
+    __slots__ = ("_is_replying",)
 
     async def make(self, time_left: float | None) -> Reply:
         """Await the call, at most `time_left` seconds."""
@@ -139,42 +148,49 @@ class AwaitedCall(_ClientCall):
         # It brings asyncio: 11 ms that a program without tasks never pays.
         from .awaited_call import await_within  # noqa: PLC0415
 
+        calls, self._is_replying = self.calls, False
         self._budget = budget = AwaitedBudget(time_left)
+        send = calls.send if calls.reply is None else self._replied
         try:
-            response = await await_within(
-                budget, self.send, client=self._client, cancel=self._cancel
-            )
+            response = await await_within(budget, send, client=calls.client, cancel=calls.cancel)
         except Exception as error:
             raised = error
         else:
-            return Reply(response, arrived=budget.arrived)
+            return response if calls.reply else Reply(response, arrived=budget.arrived)
         finally:
             self._budget = None
         try:
-            return reply_of(raised, self._is_reply, handled=budget.handled, arrived=budget.arrived)
+            # An error of what makes the reply is the caller's.
+            return _reply_of(raised, _never if self._is_replying else calls.is_reply, budget)
         finally:
             del raised  # Its traceback has this frame.
 
+    async def _replied(self) -> Reply:
+        calls = self.calls
+        assert calls.reply is not None, "or nothing calls this"
+        value = await value_of(calls.send)
+        self._is_replying = True
+        reply: Reply = await value_of(partial(calls.reply, value))
+        return reply
 
-def reply_of(
-    error: Exception,
-    is_reply: IsReply,
-    *,
-    handled: BaseException | None = None,
-    arrived: float = math.inf,
-) -> Reply:
+
+def _never(_: Exception) -> bool:
+    return False
+
+
+def _reply_of(error: Exception, is_reply: IsReply, budget: Budget) -> Reply:
     """Return the reply that an error of a call is, or raise the error as other code raised it.
 
     It has to be called after the `except` that caught the error: what is raised there would get
-    the error as its context. `handled` is what was being handled when the call began.
+    the error as its context.
     """
     if isinstance(error, CallEnded):
         # There is one if a retry of the SDK was refused because it would not have fitted.
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else None
-        return Reply(error=cause, ended=error.reason, arrived=arrived)
-    error = callers_error(error, handled) or error
+        return Reply(error=cause, ended=error.reason, arrived=budget.arrived)
+    error = callers_error(error, budget.handled) or error
     if is_reply(error):
-        return Reply(error=error, arrived=arrived)
+        return Reply(error=error, arrived=budget.arrived)
     try:
         raise error
     finally:

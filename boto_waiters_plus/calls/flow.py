@@ -6,6 +6,7 @@ written once, as a generator; flows are nested by `yield from`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -27,6 +28,35 @@ class Step(Protocol):
 
 Flow = Generator[Step, Any, T]
 """Yields steps, is sent what they gave, or thrown what they raised, and returns its result."""
+
+
+async def value_of(function: Callable[[], Any]) -> Any:
+    """Call a function; await what it returns if that is awaitable."""
+    value = function()
+    return await value if inspect.isawaitable(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function of the caller's; a task awaits what it returns if that is awaitable."""
+
+    function: Callable[[], Any]
+
+    def run(self) -> Any:
+        """Call it."""
+        return self.function()
+
+    def run_async(self) -> Awaitable[Any]:
+        """Call it, and await what it returns."""
+        return value_of(self.function)
+
+
+@dataclass(frozen=True, slots=True)
+class EitherWay:
+    """A step that is done in one of two ways."""
+
+    run: Callable[[], Any]
+    run_async: Callable[[], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +96,15 @@ def run(flow: Flow[T]) -> T:
         # What a generator makes of a StopIteration, which a caller's function may raise.
         if error is None or raised.__cause__ is not error:
             raise
-        raise error from error.__cause__
+        stop = error
     finally:
         flow.close()
         # The traceback of an error has this frame.
         del error, result
+    try:
+        raise stop
+    finally:
+        del stop
 
 
 async def run_async(flow: Flow[T]) -> T:

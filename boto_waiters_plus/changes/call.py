@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 from botocore import xform_name
 
-from ..calls.clients import is_async
+from ..common.signatures import signature_of
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
 from ..service.shapes import members_of
-from ..settings import Observer
 from .prepared_call import (
     PROPAGATION_WAIT,
     RECORDED,
@@ -21,13 +20,13 @@ from .prepared_call import (
     KeptCall,
     PreparedCall,
 )
-from .target import CallStore, called_operation, check_target, run_blocked, run_in_task
+from .target import CallStore, called_operation, check_target
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
 """The name of an effect, or a waiter and a function of the response that returns its parameters."""
 
 
-def call_once(
+def _call_once(
     method: Any,
     /,
     *,
@@ -40,7 +39,16 @@ def call_once(
     propagation_wait: Any = PROPAGATION_WAIT,
     busy_wait: Any = None,
     **parameters: Any,
-) -> CallOutcome:
+) -> PreparedCall:
+    given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
+    options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
+    members = members_of(called_operation("call_once", method).input_shape)
+    refuse_options_of_waits("call_once", parameters.keys() - members.keys(), "begin")
+    return PreparedCall(method, options, parameters)
+
+
+@signature_of(_call_once)
+def call_once(*arguments: Any, **keywords: Any) -> CallOutcome:
     """Call an operation until its outcome is known, and have it executed only once.
 
     All attempts carry the same idempotency token and the same parameters. An attempt is repeated
@@ -77,93 +85,28 @@ def call_once(
         CallOnceError: the call has no certain result, or was refused; see the subclasses.
         WaiterError: the wait did not succeed; its attribute `call` is the `CallOutcome`.
     """
-    given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
-    return run_blocking(_prepared(method, options, parameters))
+    return _call_once(*arguments, **keywords).run()
 
 
-async def call_once_async(
-    method: Any,
-    /,
-    *,
-    max_wait: Any = None,
-    then_wait: WaiterChoice | Literal[True] | None = None,
-    allow_repeat: bool = False,
-    adopt_existing: bool = False,
-    in_store: CallStore | None = None,
-    cancel_event: CancelEvent | None = None,
-    propagation_wait: Any = PROPAGATION_WAIT,
-    busy_wait: Any = None,
-    **parameters: Any,
-) -> CallOutcome:
+@signature_of(_call_once)
+async def call_once_async(*arguments: Any, **keywords: Any) -> CallOutcome:
     """`call_once` as part of the calling task.
 
     The calls of an aiobotocore client are awaited, those of any other are made in threads.
     Cancelling the task ends it at once; whether the call was executed is unknown then.
     """
-    given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
-    options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
-    return await make_awaited(_prepared(method, options, parameters))
-
-
-def _prepared(method: Any, options: CallOptions, parameters: Mapping[str, Any]) -> PreparedCall:
-    members = members_of(called_operation("call_once", method).input_shape)
-    refuse_options_of_waits("call_once", parameters.keys() - members.keys(), "begin")
-    return PreparedCall(method, options, parameters)
-
-
-def resume_call(
-    client: Any,
-    record: Mapping[str, Any],
-    /,
-    *,
-    max_wait: Any = None,
-    in_store: CallStore | None = None,
-    path: str | None = None,
-    cancel_event: CancelEvent | None = None,
-) -> CallOutcome:
-    """Continue a call that a store has kept, under its token and with its parameters.
-
-    A call that the store knows to be answered is not made again: its wait goes on, and the
-    response is the one that was kept, without sensitive members.
-
-    Args:
-        client: a client like that of the call: the same service, region, endpoint and account.
-        record: what `CallStore.save_call` was given.
-        max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
-        in_store, path: the store, and where it keeps the call; the call is finished there.
-        cancel_event: as in `call_once`.
-
-    Raises:
-        TypeError: one of `in_store` and `path` is missing.
-        ValueError: the client goes elsewhere than the call, or the call has ended.
-        CallOnceError, WaiterError: as `call_once`.
-    """
-    return run_blocking(resumed_call(client, record, max_wait, in_store, path, cancel_event))
-
-
-async def resume_call_async(
-    client: Any,
-    record: Mapping[str, Any],
-    /,
-    *,
-    max_wait: Any = None,
-    in_store: CallStore | None = None,
-    path: str | None = None,
-    cancel_event: CancelEvent | None = None,
-) -> CallOutcome:
-    """`resume_call` as part of the calling task."""
-    return await make_awaited(resumed_call(client, record, max_wait, in_store, path, cancel_event))
+    return await _call_once(*arguments, **keywords).run_async()
 
 
 def resumed_call(
     client: Any,
     record: Mapping[str, Any],
-    max_wait: Any,
-    in_store: CallStore | None,
-    path: str | None,
+    /,
+    *,
+    max_wait: Any = None,
+    in_store: CallStore | None = None,
+    path: str | None = None,
     cancel_event: CancelEvent | None = None,
-    on_attempt: Observer | None = None,
 ) -> PreparedCall:
     """Return the call that `resume_call` makes; raises as it does."""
     if (in_store is None) != (path is None):
@@ -182,7 +125,6 @@ def resumed_call(
         in_store=in_store,
         cancel_event=cancel_event,
         path=path,
-        on_attempt=on_attempt,
         # What was answered is not repeated.
         once=kept.get("answer") is not None,
         # One of an earlier version has fewer.
@@ -193,15 +135,29 @@ def resumed_call(
     return PreparedCall(getattr(client, method), options, parameters, kept=known)
 
 
-def run_blocking(call: PreparedCall) -> CallOutcome:
-    """Make a call in the calling thread."""
-    if is_async(type(call.target.client)):
-        raise TypeError(
-            "calls of an aiobotocore client are awaited: use call_once_async or resume_call_async"
-        )
-    return run_blocked(call.run)
+@signature_of(resumed_call)
+def resume_call(*arguments: Any, **keywords: Any) -> CallOutcome:
+    """Continue a call that a store has kept, under its token and with its parameters.
+
+    A call that the store knows to be answered is not made again: its wait goes on, and the
+    response is the one that was kept, without sensitive members.
+
+    Args:
+        client: a client like that of the call: the same service, region, endpoint and account.
+        record: what `CallStore.save_call` was given.
+        max_wait: seconds (or a `timedelta`); by default as many as the call had at first.
+        in_store, path: the store, and where it keeps the call; the call is finished there.
+        cancel_event: as in `call_once`.
+
+    Raises:
+        TypeError: one of `in_store` and `path` is missing.
+        ValueError: the client goes elsewhere than the call, or the call has ended.
+        CallOnceError, WaiterError: as `call_once`.
+    """
+    return resumed_call(*arguments, **keywords).run()
 
 
-async def make_awaited(call: PreparedCall) -> CallOutcome:
-    """Make a call as part of the calling task."""
-    return await run_in_task(call.run)
+@signature_of(resumed_call)
+async def resume_call_async(*arguments: Any, **keywords: Any) -> CallOutcome:
+    """`resume_call` as part of the calling task."""
+    return await resumed_call(*arguments, **keywords).run_async()

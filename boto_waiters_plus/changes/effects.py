@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final
@@ -16,6 +17,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from ..calls.clients import client_called_by
+from ..calls.flow import Flow
 from ..common.errors import Caller, caller, warn
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import (
@@ -38,36 +40,36 @@ from ..engine.computed_once import computed_once
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
-from ..outcome import ExceptionOutcome
+from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import PreparedWait
+from ..service.client_waits import prepared_wait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
-from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import required_of
-from ..service.sharing import Coalescing
 from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
 from .known_effects import Effect, effect_from, effects_after, traits_of, why_nothing_follows
-from .target import Step, called_operation
+from .target import called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
 """Seconds that a state at rest has to hold after one that only the change itself shows."""
 
 
 class EffectWaiter(PollingWaiter):
-    """The waiter of an effect: its acceptors may see the call, so that no other wait shares it.
+    """The waiter of an effect, whose acceptors may see the call.
 
     Args:
         found: what is polled, and the acceptors.
         trait: the effect as the data has it.
     """
+
+    is_shared = False
 
     def __init__(self, found: BoundWaiter, trait: EffectTrait) -> None:
         definition = found.definition
@@ -89,36 +91,26 @@ class EffectWaiter(PollingWaiter):
     @computed_once
     def description(self) -> WaitDescription:
         """The effect; its own acceptors, whose expressions are long, by what is waited for."""
-        trait = self._trait
-        description = WaitDescription.of(
-            self.definition, self.operation.service_model.service_name, self.new_failures
-        )
+        trait, definition = self._trait, self.definition
+        service = self.operation.service_model.service_name
+        description = WaitDescription.of(definition, service, self.new_failures)
         if trait.basis is None:
             return description
-        bases = (
-            trait.basis if not trait.settle_for or index in self.certain else None
-            for index in range(len(description.acceptors))
-        )
-        described = replace(description, bases=tuple(bases))
-        if not trait.says:
-            return described
+        acceptors, words = [*description.acceptors], [*description.words]
         goal = trait.documentation.partition(";")[0].removeprefix("Wait until ")
         texts = {AcceptorState.SUCCESS: goal.rstrip("."), AcceptorState.FAILURE: "it has failed"}
-        own = [*zip(description.acceptors, description.states, trait.says, strict=False)]
-        # What an own acceptor compares is an expression, which the state seen stands for.
-        said_of_own = [(said, False) for _, _, said in own]
-        acceptors = [
-            replace(each, text=f"{state.value} when {words}")
-            if (words := said or texts.get(state))
-            else each
-            for each, state, said in own
-        ]
-        # Those of a named waiter have words already.
-        count = len(own)
+        for index, said in enumerate(trait.says):
+            # What an own acceptor compares is an expression, which the state seen stands for.
+            words[index] = said, False
+            state = definition.states[index]
+            if text := said or texts.get(state):
+                acceptors[index] = replace(acceptors[index], text=f"{state.value} when {text}")
+        bases = (
+            trait.basis if not trait.settle_for or index in self.certain else None
+            for index in range(len(acceptors))
+        )
         return replace(
-            described,
-            acceptors=(*acceptors, *description.acceptors[count:]),
-            words=(*said_of_own, *description.words[count:]),
+            description, acceptors=tuple(acceptors), words=tuple(words), bases=tuple(bases)
         )
 
     def items_of(self, call: Mapping[str, Any]) -> Sequence[Any] | None:
@@ -144,19 +136,10 @@ class EffectWaiter(PollingWaiter):
         successes = [i for i, each in enumerate(states) if each is AcceptorState.SUCCESS]
         return {*trait.certain, *successes}
 
-    @computed_once
-    def coalescing(self) -> Coalescing | None:
-        """Nothing splits its responses."""
-        return None
 
-    @computed_once
-    def screen(self) -> Screen | None:
-        """Nothing tells the states of several."""
-        return None
-
-
+@dataclass(eq=False, repr=False)
 class EffectOfCall:
-    """An effect of one operation, on a client.
+    """An effect of an operation on a client; with a document, that of one call that was answered.
 
     Args:
         client: that makes the call.
@@ -165,26 +148,20 @@ class EffectOfCall:
         function: returns the parameters, given the response; None: the trait has their paths.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        mutation: OperationModel,
-        trait: EffectTrait,
-        function: Callable[[Any], Mapping[str, Any]] | None = None,
-    ) -> None:
-        self.client = client
-        self.mutation = mutation
-        self.trait = trait
-        self.function = function
-        self.caller: Caller | None = None
-        """The line to warn of a short wait; None: there is none, or it was warned."""
-        found, _ = find_waiter(client, trait.waiter)
-        self.bound_waiter = EffectWaiter(found, trait).bound()
-        self.effect = effect_from(mutation, trait, found)
+    client: Any
+    mutation: OperationModel
+    trait: EffectTrait
+    function: Callable[[Any], Mapping[str, Any]] | None = None
+    document: Mapping[str, Any] = field(default_factory=dict, init=False)
+    """The `input` and `output` of the call, as paths see them; empty before its answer."""
+    response: Any = field(default=None, init=False)
+    caller: Caller | None = field(default=None, init=False)
+    """The line to warn of a short wait; None: there is none, or it was warned."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the trait for `EffectTrait.from_json`, which is given the definition."""
-        return replace(self.trait, certain=[*self.bound_waiter.polling.certain]).to_json()
+    def __post_init__(self) -> None:
+        found, _ = find_waiter(self.client, self.trait.waiter)
+        self.bound_waiter = EffectWaiter(found, self.trait).bound()
+        self.effect = effect_from(self.mutation, self.trait, found)
 
     def options_over(self, settings: Settings, given: WaitOptions = NO_OPTIONS) -> WaitOptions:
         """Return the options of the wait: given ones, those of the client, the effect's."""
@@ -259,24 +236,20 @@ class EffectOfCall:
         safe = without_sensitive(self.mutation.output_shape, call["output"])
         return {**call, **refused_and_accepted(items, {**call, "output": safe})}
 
-    def answered(self, parameters: Mapping[str, Any], response: Any) -> AnsweredCall:
-        """Return the call with its answer."""
-        return AnsweredCall(self, self.call_document(parameters, response), response)
+    def answered(self, parameters: Mapping[str, Any], response: Any) -> EffectOfCall:
+        """Return the effect of a call with these parameters that was answered so."""
+        return self.with_answer(self.call_document(parameters, response), response)
 
-
-@dataclass(frozen=True, slots=True)
-class AnsweredCall:
-    """A call that was answered, with its effect."""
-
-    effect: EffectOfCall
-    document: Mapping[str, Any]
-    """The `input` and `output` of the call, as paths see them."""
-    response: Any
+    def with_answer(self, document: Mapping[str, Any], response: Any) -> EffectOfCall:
+        """Return the effect of a call that was answered."""
+        answered = copy(self)
+        answered.document, answered.response = document, response
+        return answered
 
     @property
     def seen(self) -> dict[str, Any]:
         """The document as acceptors see it, whose values may be shown: nothing sensitive."""
-        mutation, document = self.effect.mutation, self.document
+        mutation, document = self.mutation, self.document
         given = without_sensitive(mutation.input_shape, document["input"], is_answer=False)
         return {
             **document,
@@ -287,18 +260,17 @@ class AnsweredCall:
 
     def _check(self, options: WaitOptions) -> None:
         """Raise the error of a call after which there is nothing to wait for."""
-        effect = self.effect
-        name, reason = effect.mutation.name, effect.refusal(self.document, of_answer=True)
+        name, reason = self.mutation.name, self.refusal(self.document, of_answer=True)
         refused = RefusedPart.of(self.document)
         if reason is not None:
-            raise self._error(_nothing_follows(effect.mutation, reason))
+            raise self._error(_nothing_follows(self.mutation, reason))
         if refused is not None and self.document["accepted"] == []:
             shows = options.show_parameters
             error = self._error(f"{name} has answered, and accepted nothing.")
             raise refused.added_to(error, WaiterFailedError, with_ids=shows is not False)
 
     def _error(self, reason: str) -> WaiterFailedError:
-        return WaiterFailedError(self.effect.trait.name, reason, self.response)
+        return WaiterFailedError(self.trait.name, reason, self.response)
 
     def parameters(self, time_left: TimeBound, options: WaitOptions = NO_OPTIONS) -> dict[str, Any]:
         """Return the parameters of the polled operation.
@@ -316,9 +288,9 @@ class AnsweredCall:
         if time_left.seconds <= 0:
             end = "" if time_left.end is None else f" at the end of {time_left.end}"
             reason = f"timed out{end}: the call took all of max_wait"
-            waiter = self.effect.bound_waiter.definition.name
+            waiter = self.bound_waiter.definition.name
             raise WaiterTimeoutError(waiter, reason, max_wait=time_left.asked)
-        self.effect.warn_if_short(options, time_left.seconds)
+        self.warn_if_short(options, time_left.seconds)
         return parameters
 
     def polled(self) -> dict[str, Any]:
@@ -327,25 +299,23 @@ class AnsweredCall:
         Raises:
             WaiterFailedError: the call does not tell one of them.
         """
-        effect = self.effect
-        if effect.function is not None:
-            return dict(effect.function(self.response))
-        trait = effect.trait
-        return self._evaluated(trait.parameters, effect.bound_waiter.operation, trait.needed)
+        if self.function is not None:
+            return dict(self.function(self.response))
+        trait = self.trait
+        return self._evaluated(trait.parameters, self.bound_waiter.operation, trait.needed)
 
     def wait(
         self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
-    ) -> Step:
-        """Return the wait for the effect, under given options; raises as `parameters`."""
-        effect = self.effect
-        own = waiters_of(effect.client).settings
-        options = effect.options_over(own, given)
+    ) -> Flow[WaiterOutcome[Any]]:
+        """Wait for the effect, under given options; raises as `parameters`."""
+        own = waiters_of(self.client).settings
+        options = self.options_over(own, given)
         observers = own.observers if is_observed else ()
         settings = Settings(defaults=options, observers=observers)
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
         rest["keywords"] = self.parameters(time_left, options)
-        prepared = partial(PreparedWait, effect.client, effect.bound_waiter, settings, **rest)
-        return lambda: prepared().run(), lambda: prepared().run_async()
+        prepared = prepared_wait(self.client, self.bound_waiter, settings, **rest)
+        return (yield from prepared.flow())
 
     def stop_calls(self) -> tuple[str, list[dict[str, Any]]]:
         """Return the method that stops what was begun, and the parameters of each call of it.
@@ -353,7 +323,7 @@ class AnsweredCall:
         Raises:
             NotImplementedError: the service has no such operation for it.
         """
-        stop, mutation = self.effect.trait.stop, self.effect.mutation
+        stop, mutation = self.trait.stop, self.mutation
         if stop is None:
             method = xform_name(mutation.name)
             raise NotImplementedError(f"nothing is known that stops what {method} has begun")
@@ -376,7 +346,7 @@ class AnsweredCall:
         missing = _missing(operation, found, needed)
         if missing or not values:
             names = ", ".join(missing or found)
-            answer = f"the answer of {self.effect.mutation.name}"
+            answer = f"the answer of {self.mutation.name}"
             raise self._error(f"{answer} does not tell {names}")
         return values
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import jmespath
 from botocore import xform_name
 from botocore.model import OperationModel
 
+from ..calls.flow import Flow
 from ..definitions.changes import DESCRIBED_BY, shipped_effects, shipped_existence
 from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
@@ -70,7 +71,7 @@ class Check:
         return f"{xform_name(self.operation.name)}({', '.join(texts)})"
 
 
-Describe = Callable[[Check], Awaitable[Any]]
+Describe = Callable[[Check], Flow[Any]]
 """Makes the call that describes a resource; gives None if it fails."""
 
 
@@ -90,7 +91,7 @@ class ExistingResource:
     adopt: bool
     """Whether to accept a resource that is as the parameters ask for."""
 
-    async def claimed(self, describe: Describe) -> Any:
+    def claimed(self, describe: Describe) -> Flow[Any]:
         """Return what stands for the response if the call made the resource, or adopts it.
 
         Raises:
@@ -100,7 +101,7 @@ class ExistingResource:
         is_asked = self.adopt or maker is Maker.OURS
         if check is None or not self._may_be_ours(maker) or not (is_asked or check.token):
             raise self._raised(maker, check)
-        description = await describe(check)
+        description = yield from describe(check)
         resource, told = check.read(description, self.token)
         if maker is Maker.OPEN:
             maker = told

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from botocore.model import OperationModel
 
+from ..calls import flow
+from ..calls.clients import is_async
+from ..calls.flow import Blocking, Flow
 from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import WrongTypeError
@@ -36,7 +39,7 @@ from .repetition import (
     RefusalRules,
     Repetition,
 )
-from .target import ANSWERED, WAITING, CallStore, CallTarget, Drive, restored_response, target_of
+from .target import ANSWERED, WAITING, CallStore, CallTarget, restored_response, target_of
 
 PROPAGATION_WAIT: Final = 120.0
 """Seconds in which services usually see a new role."""
@@ -99,8 +102,6 @@ class CallOptions:
     """Whether the refusal of a call is an outcome because what it takes away is gone."""
     show_parameters: bool | None = None
     """Whether the label of the call has parameters; None: as the client's settings say."""
-    on_attempt: Observer | None = None
-    """Called with each attempt of the wait."""
 
     def __post_init__(self) -> None:
         WaitOptions(cancel_event=self.cancel_event)  # raises for what is no event
@@ -147,6 +148,9 @@ class PreparedCall:
         kept: what is known of the call that is resumed; None for a new one.
     """
 
+    on_attempt: Observer | None = None
+    """Called with each attempt of the wait."""
+
     def __init__(
         self,
         method: Any,
@@ -185,9 +189,20 @@ class PreparedCall:
         if options.in_store is not None:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
 
-    async def run(self, drive: Drive) -> CallOutcome:
-        """Make the call and wait; whether that blocks depends on `drive` alone."""
-        self._drive = drive
+    def run(self) -> CallOutcome:
+        """Make the call and wait, in the calling thread."""
+        if is_async(type(self.target.client)):
+            raise TypeError(
+                "calls of an aiobotocore client are awaited: "
+                "use call_once_async or resume_call_async"
+            )
+        return flow.run(self._flow())
+
+    async def run_async(self) -> CallOutcome:
+        """Make the call and wait, as part of the calling task."""
+        return await flow.run_async(self._flow())
+
+    def _flow(self) -> Flow[CallOutcome]:
         repetition = self._repetition(
             self.target.operation,
             self.parameters,
@@ -197,16 +212,16 @@ class PreparedCall:
         )
         if self._answer is None:
             if self._path is None:
-                self._path = await self._access("save_call", self._record)
-            call = await self._made(repetition)
+                self._path = yield from self._access("save_call", self._record)
+            call = yield from self._made(repetition)
         else:
             # Another process has made it.
             call = restored_call(self._answer, self.token)
         try:
             if call.outcome is None:
-                await self._note(call)
-                call = await self._waited(call, repetition)
-            await self._finish(succeeded=True, attempts=call.attempts)
+                yield from self._note(call)
+                call = yield from self._waited(call, repetition)
+            yield from self._finish(succeeded=True, attempts=call.attempts)
         except WaiterError:
             raise
         except Exception as error:
@@ -215,69 +230,61 @@ class PreparedCall:
             raise
         return call
 
-    async def _made(self, repetition: Repetition) -> CallOutcome:
+    def _made(self, repetition: Repetition) -> Flow[CallOutcome]:
         try:
-            return await self._called(repetition)
+            return (yield from self._called(repetition))
         except Exception as error:
             # What may have been executed stays open, to be resumed.
             if not getattr(error, "outcome_unknown", False):
-                await self._finish(succeeded=False, error=type(error).__name__)
+                yield from self._finish(succeeded=False, error=type(error).__name__)
             raise
 
-    async def _finish(self, **result: Any) -> None:
+    def _finish(self, **result: Any) -> Flow[None]:
         """Keep how the call ended."""
-        await self._access("finish_call", self._path, result)
+        yield from self._access("finish_call", self._path, result)
 
-    async def _access(self, method: str, *arguments: Any) -> Any:
+    def _access(self, method: str, *arguments: Any) -> Flow[Any]:
         """Call a method of the store, if there is a store that has it."""
         function = getattr(self._options.in_store, method, None)
-        if function is None:
-            return None
+        return None if function is None else (yield Blocking(partial(function, *arguments)))
 
-        def in_thread() -> Awaitable[Any]:
-            import asyncio  # noqa: PLC0415 - 11 ms that a program without tasks never pays
-
-            return asyncio.to_thread(function, *arguments)
-
-        return await self._drive((partial(function, *arguments), in_thread))
-
-    async def _note(self, call: CallOutcome) -> None:
+    def _note(self, call: CallOutcome) -> Flow[None]:
         if self._options.in_store is None or self._answer is not None:
             return
         answer = kept_answer(self.target.operation, call)
-        await self._access("note_call", self._path, ANSWERED, answer)
+        yield from self._access("note_call", self._path, ANSWERED, answer)
         if self.effect is not None:
-            await self._access("note_call", self._path, WAITING, answer)
+            yield from self._access("note_call", self._path, WAITING, answer)
 
-    async def _waited(self, call: CallOutcome, repetition: Repetition) -> CallOutcome:
+    def _waited(self, call: CallOutcome, repetition: Repetition) -> Flow[CallOutcome]:
         if self.effect is None:
             return call
         is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
         is_repeated = not is_first or _retries_of_sdk(call.response) > 0
         try:
             answered, own = self.effect.answered(self.parameters, call.response), self._options
-            given = WaitOptions(cancel_event=own.cancel_event, on_attempt=own.on_attempt)
+            given = WaitOptions(cancel_event=own.cancel_event, on_attempt=self.on_attempt)
             left = self.bound.left(repetition.time_left)
-            outcome = await self._drive(answered.wait(left, given))
+            outcome = yield from answered.wait(left, given)
         except WaiterError as error:
             unchanged = self._options.no_change_ok and unchanged_by(self.target.operation, error)
             if unchanged:
                 return replace(call, outcome=unchanged)
             # A wait that ran out of time or was cancelled can go on.
             if not isinstance(error, (WaiterTimeoutError, WaiterCancelledError)):
-                await self._finish(succeeded=False, error=type(error).__name__)
+                yield from self._finish(succeeded=False, error=type(error).__name__)
             raise _about(error, call, is_repeated=is_repeated) from error.__cause__
         except KeyboardInterrupt as interrupt:
             interrupt.call = call  # type: ignore[attr-defined]  # as errors have it
             raise
         return replace(call, outcome=outcome)
 
-    async def _called(self, repetition: Repetition) -> CallOutcome:
+    def _called(self, repetition: Repetition) -> Flow[CallOutcome]:
         adopted = False
         try:
-            response = await repetition.answer(self._drive)
+            response = yield from repetition.answer()
         except AlreadyExistsError as error:
-            response = await self._existing(error, repetition)
+            response = yield from self._existing(error, repetition)
             adopted = True
         except CallOnceError as error:
             raise self._with_token(error) from error.last_exception
@@ -343,10 +350,10 @@ class PreparedCall:
         raised.token, raised.token_lifetime = self.token, lifetime
         return raised
 
-    async def _existing(self, error: AlreadyExistsError, made: Repetition) -> Any:
+    def _existing(self, error: AlreadyExistsError, made: Repetition) -> Flow[Any]:
         """Return what stands for the response if the resource is the call's own; else raise."""
 
-        async def describe(check: Check) -> Any:
+        def describe(check: Check) -> Flow[Any]:
             if made.time_left <= 0:
                 return None
             # Where a token tells the resource, it may be on any page.
@@ -357,7 +364,7 @@ class PreparedCall:
                 all_pages=check.token is not None,
             )
             with contextlib.suppress(CallOnceError):
-                return await repetition.answer(self._drive)
+                return (yield from repetition.answer())
             return None
 
         existing = ExistingResource(
@@ -370,7 +377,7 @@ class PreparedCall:
             adopt=self._options.adopt_existing,
         )
         try:
-            return await existing.claimed(describe)
+            return (yield from existing.claimed(describe))
         except AlreadyExistsError as raised:
             raise raised from error.last_exception
 

@@ -14,8 +14,9 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import async_call_for, call_for
+from ..calls.client_call import Calls
 from ..calls.client_events import only_call
+from ..calls.flow import Flow
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import (
     says_in_progress,
@@ -25,7 +26,7 @@ from ..definitions.changes import (
 )
 from ..definitions.smithy import aws_namespace
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
-from ..engine.machine import Ending, Facts, Policy
+from ..engine.machine import Delays, Ending, Facts, Limits, Policy
 from ..engine.model import WaitDescription
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..options import WaitOptions
@@ -35,12 +36,11 @@ from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
 from ..service.tokens import shape_id_of
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .gone import GoneResource
-from .target import Drive
 
 # --- what an error of a mutating call says: repeat it, or why not --------------------------------
 
@@ -293,10 +293,10 @@ class Repetition:
             elapsed=lambda: self.run.elapsed,
         )
         words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
-        delays: Any = {"min_delay": MIN_DELAY, "max_delay": MAX_DELAY}
+        delays = Delays(min_delay=MIN_DELAY, max_delay=MAX_DELAY)
         self.run = WaitRun(
             _description(operation),
-            Policy(**delays, **words.limits, deadline=token_left),
+            Policy(delays, Limits(**words.limits, deadline=token_left)),
             self.judge,
             label=label_of(ResourceLabel(operation), parameters, options),
             observers=settings.observers,
@@ -306,9 +306,9 @@ class Repetition:
     @property
     def time_left(self) -> float:
         """Seconds until the deadline, as of the last step."""
-        return float(self.run.policy.max_wait or 0) - self.run.elapsed
+        return float(self.run.policy.limits.max_wait or 0) - self.run.elapsed
 
-    async def answer(self, do: Drive) -> Any:
+    def answer(self) -> Flow[Any]:
         """Make the call until its outcome is known, and return the response.
 
         Where there was nothing to change, what is returned is the outcome that says so.
@@ -318,18 +318,10 @@ class Repetition:
         Raises:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
-        client, cancel = self._client, self._cancel_event
-
-        def blocking() -> Any:
-            call = call_for(client, self._send, awaited=False, cancel=cancel)
-            return drive(self.run, call, cancel=cancel)
-
-        def awaited() -> Any:
-            call = async_call_for(client, self._send, cancel=cancel)
-            return drive_async(self.run, call, cancel=cancel)
-
+        calls = Calls(send=self._send, client=self._client, cancel=self._cancel_event)
+        wait = PreparedWait(wait_run=self.run, calls=calls)
         try:
-            outcome = await do((blocking, awaited))
+            outcome = yield from wait.flow()
         except WaiterError as error:
             return self._ended(error)
         return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response

@@ -19,10 +19,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
+from ..calls import flow
 from ..calls.bounded_call import bounded_call
 from ..calls.budget import CallEnded
 from ..calls.client_events import only_call
+from ..calls.clients import is_async
 from ..calls.clock import current_time
+from ..calls.flow import EitherWay, Flow
 from ..calls.watch import monotonic
 from ..common.process import after_fork, start_thread
 from ..common.time_bounds import TimeBound
@@ -41,8 +44,7 @@ from ..outcome import WaiterOutcome
 from ..service.data_model import converted
 from ..service.errors import error_facts
 from .answers import refused_and_accepted
-from .effects import AnsweredCall
-from .target import Drive, Step, run_blocked, run_in_task
+from .effects import EffectOfCall
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -117,13 +119,12 @@ def told(error: ErrorT, stop: Stop) -> ErrorT:
 # --- the calls ---------------------------------------------------------------------------------
 
 
-async def requested(answered: AnsweredCall, end: Any, drive: Drive) -> Any:
+def requested(answered: EffectOfCall, end: Any) -> Flow[Any]:
     """Make the calls that stop what was begun, without a time bound, for a caller of `stop`.
 
     Args:
         answered: the call.
         end: how the wait ended; None: it has not ended.
-        drive: does the steps.
 
     Returns:
         The response; a list of several, in the order of what they stop; None: it has ended.
@@ -133,23 +134,23 @@ async def requested(answered: AnsweredCall, end: Any, drive: Drive) -> Any:
         Exception: the first refusal, after all calls.
     """
     is_failure = isinstance(end, WaiterFailedError) and end.acceptor is not None
-    if is_failure or isinstance(end, WaiterOutcome) or await _has_ended(answered, drive):
-        logger.info("%s: nothing is stopped: it has ended", answered.effect.mutation.name)
+    if is_failure or isinstance(end, WaiterOutcome) or (yield from _has_ended(answered)):
+        logger.info("%s: nothing is stopped: it has ended", answered.mutation.name)
         return None
-    responses = await _called(answered, drive, None)
+    responses = yield from _called(answered, None)
     return responses[0] if len(responses) == 1 else responses
 
 
-async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
+def _has_ended(answered: EffectOfCall) -> Flow[bool]:
     """Whether one more poll says that what a stop would be for has ended.
 
     A stop that names the change by its id can only stop that, and needs no poll.
     """
-    _, stop = answered.stop_calls(), answered.effect.trait.stop
+    _, stop = answered.stop_calls(), answered.trait.stop
     if stop is None or not stop.resource:
         return False
     try:
-        await drive(answered.wait(TimeBound(STOP_TIME), _ONE_POLL, is_observed=False))
+        yield from answered.wait(TimeBound(STOP_TIME), _ONE_POLL, is_observed=False)
     except WaiterAttemptsError:
         return False
     except WaiterFailedError as error:
@@ -158,13 +159,17 @@ async def _has_ended(answered: AnsweredCall, drive: Drive) -> bool:
     return True
 
 
-async def _called(answered: AnsweredCall, drive: Drive, end: float | None) -> list[Any]:
+def _called(answered: EffectOfCall, end: float | None) -> Flow[list[Any]]:
     """Make all calls, then raise the first refusal."""
     method, several = answered.stop_calls()
-    client, responses = answered.effect.client, []
+    client, responses = answered.client, []
     for parameters in several:
         left = None if end is None else end - monotonic()
-        responses.append(await _reply(drive, _call(client, method, parameters, left)))
+        try:
+            responses.append((yield _call(client, method, parameters, left)))
+        # The other calls are made, too.
+        except Exception as error:
+            responses.append(error)
     refusals = (
         each if isinstance(each, Exception) else _refusal(answered, parameters, each)
         for parameters, each in zip(several, responses, strict=True)
@@ -175,15 +180,7 @@ async def _called(answered: AnsweredCall, drive: Drive, end: float | None) -> li
     return responses
 
 
-async def _reply(drive: Drive, step: Step) -> Any:
-    try:
-        return await drive(step)
-    # The other calls are made, too.
-    except Exception as error:
-        return error
-
-
-def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float | None) -> Step:
+def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float | None) -> EitherWay:
     def call() -> Any:
         only_call()
         return getattr(client, method)(**parameters)
@@ -191,14 +188,14 @@ def _call(client: Any, method: str, parameters: Mapping[str, Any], left: float |
     # In a thread that is given up: a hook of the caller may block, too.
     is_bounded = left is not None
     blocking = partial(bounded_call, call, client=client, seconds=left, in_thread=is_bounded)
-    return blocking, lambda: asyncio.wait_for(call(), left)
+    return EitherWay(blocking, lambda: asyncio.wait_for(call(), left))
 
 
 def _refusal(
-    answered: AnsweredCall, parameters: Mapping[str, Any], response: Any
+    answered: EffectOfCall, parameters: Mapping[str, Any], response: Any
 ) -> ClientError | None:
     """Return what an answer refuses, though its status is 200, as boto3 raises a refusal."""
-    mutation, stop = answered.effect.mutation, answered.effect.trait.stop
+    mutation, stop = answered.mutation, answered.trait.stop
     if stop is None or stop.refused is None:
         return None
     operation = mutation.service_model.operation_model(stop.operation)
@@ -213,20 +210,22 @@ def _refusal(
 # --- in time -----------------------------------------------------------------------------------
 
 
-def stop_in_time(answered: AnsweredCall) -> Stop:
+def stop_in_time(answered: EffectOfCall) -> Stop:
     """Stop what was begun in at most `STOP_TIME`, and return what became of that."""
-    return run_blocked(partial(_in_time, answered))
+    return flow.run(_in_time(answered))
 
 
-async def stop_in_time_async(answered: AnsweredCall) -> Stop:
-    """As `stop_in_time`, on a client of aiobotocore."""
+async def stop_in_time_async(answered: EffectOfCall) -> Stop:
+    """As `stop_in_time`, as part of the calling task."""
+    if not is_async(type(answered.client)):
+        return await asyncio.to_thread(stop_in_time, answered)
     places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_STOPS))
     try:
         await asyncio.wait_for(places.acquire(), STOP_TIME)
     except asyncio.TimeoutError:
-        return _too_many(answered.effect.effect.stop or "")
+        return _too_many(answered.effect.stop or "")
     try:
-        return await run_in_task(partial(_in_time, answered))
+        return await flow.run_async(_in_time(answered))
     finally:
         places.release()
 
@@ -238,22 +237,22 @@ def _too_many(operation: str) -> Stop:
     return Stop(operation, "not made", f"{MOST_STOPS} others took longer than {STOP_TIME:g} s")
 
 
-async def _in_time(answered: AnsweredCall, drive: Drive) -> Stop:
+def _in_time(answered: EffectOfCall) -> Flow[Stop]:
     end = monotonic() + STOP_TIME
     state: StopState = "not made"
     reason = None
     try:
-        if await _has_ended(answered, drive):
+        if (yield from _has_ended(answered)):
             reason = "it has ended"
         else:
             state = "refused"
-            await _called(answered, drive, end)
+            yield from _called(answered, end)
             state = "made"
     # The time-out or the cancellation is what the caller is told, whatever comes of this.
     except Exception as error:
         reason = _words(error)
-    stop = Stop(answered.effect.effect.stop or "", state, reason)
-    logger.warning("%s: %s", answered.effect.mutation.name, stop.text)
+    stop = Stop(answered.effect.stop or "", state, reason)
+    logger.warning("%s: %s", answered.mutation.name, stop.text)
     return stop
 
 

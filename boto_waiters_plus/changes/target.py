@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from botocore import xform_name
 from botocore.model import OperationModel
@@ -128,45 +128,8 @@ def token_for(client: Any, operation: str, key: str, /) -> str:
 
 # --- calls that survive their process: written down before the first attempt, and as they go on
 
-T = TypeVar("T")
-
 ANSWERED: Final = "answered"
 WAITING: Final = "waiting"
-
-
-Step = tuple[Callable[[], Any], Callable[[], Awaitable[Any]]]
-"""One thing to do: what does it in the calling thread, and what does it as part of a task."""
-
-Drive = Callable[[Step], Awaitable[Any]]
-"""Does a step; if it blocks, what it returns is done when it is awaited."""
-
-Flow = Callable[[Drive], Coroutine[Any, Any, T]]
-"""Steps with what is between them."""
-
-
-def run_blocked(flow: Flow[T]) -> T:
-    """Do the steps of a flow in the calling thread."""
-    try:
-        flow(_blocked).send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    raise AssertionError  # A step that blocks awaits nothing.
-
-
-async def run_in_task(flow: Flow[T]) -> T:
-    """Do the steps of a flow as part of the calling task."""
-    return await flow(_awaited)
-
-
-async def _blocked(step: Step) -> Any:
-    blocking, _ = step
-    return blocking()
-
-
-async def _awaited(step: Step) -> Any:
-    _, awaited = step
-    return await awaited()
 
 
 class CallStore(Protocol):

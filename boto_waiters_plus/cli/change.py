@@ -17,8 +17,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.model import OperationModel
 
 from ..calls.credentials import asks_for_a_code
-from ..changes.call import resumed_call, run_blocking
-from ..changes.effects import AnsweredCall, EffectOfCall
+from ..changes.call import resumed_call
+from ..changes.effects import EffectOfCall
 from ..changes.prepared_call import CallOptions, CallOutcome, PreparedCall
 from ..changes.stops import Stop, StopsAfter, stop_in_time, told
 from ..engine.model import WaitDescription
@@ -117,7 +117,7 @@ class _Change:
         """Make the call and wait; return the outcome, if there was a wait."""
         operation = None
         try:
-            self.made = run_blocking(self.prepared)
+            self.made = self.prepared.run()
             if self._beginning is None:
                 return self.made.outcome
             operation = self._beginning.begun(self.made)
@@ -137,12 +137,12 @@ class _Change:
             self.error = stopped = told(error, stop_in_time(answered))
             raise stopped from None
 
-    def _answered_before(self, error: BaseException) -> AnsweredCall | None:
+    def _answered_before(self, error: BaseException) -> EffectOfCall | None:
         """Keep what has ended it, and return the call if that was answered before."""
         self.error, self.made = error, self.made or getattr(error, "call", None)
         return self.answered()
 
-    def answered(self) -> AnsweredCall | None:
+    def answered(self) -> EffectOfCall | None:
         """Return the call with its answer; None: there is none, or nothing is waited for."""
         if self.effect is None or self.made is None:
             return None
@@ -177,11 +177,12 @@ def _new(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     then_wait = (arguments.then or "").replace("-", "_") or None
     stops = StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel)
     if arguments.no_wait or arguments.store is not None:
-        calls |= {"name": "begin", "on_attempt": on_attempt}
+        calls["name"] = "begin"
         calls["in_store"] = None if arguments.store is None else _AnnouncedStore(arguments)
         calls["then_wait"] = None if arguments.no_wait else then_wait or True
         options = CallOptions(arguments.max_wait, **calls)
         change = _Change(PreparedCall(method, options, parameters), stops)
+        change.prepared.on_attempt = on_attempt
     else:
         keywords = {**parameters, **options_of_one(arguments), "on_attempt": on_attempt}
         # An interrupt may come before there is an operation that would stop it.
@@ -203,8 +204,9 @@ def _resumed(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     arguments.region = arguments.region or record["target"]["region"]
     arguments.endpoint_url = arguments.endpoint_url or record["target"]["endpoint"]
     client = client_of(session_of(arguments), record["service"], arguments)
-    where = (store, arguments.resume, None, on_attempt)
-    call = resumed_call(client, record, arguments.max_wait, *where)
+    where: Any = {"in_store": store, "path": arguments.resume}
+    call = resumed_call(client, record, max_wait=arguments.max_wait, **where)
+    call.on_attempt = on_attempt
     return _Change(call, StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel))
 
 
@@ -335,14 +337,14 @@ class _Report(OutcomeReport):
         if self._has_text:
             self._print_responses(facts)
 
-    def _stop_command(self, answered: AnsweredCall) -> str:
+    def _stop_command(self, answered: EffectOfCall) -> str:
         """Return the command that stops what a call has begun; "" if nothing is known that does."""
         try:
             method, several = answered.stop_calls()
         except (NotImplementedError, WaiterFailedError):
             return ""
         service, commands = self._called.service_model, []
-        shape = service.operation_model(answered.effect.effect.stop or "").input_shape
+        shape = service.operation_model(answered.effect.stop or "").input_shape
         for parameters in several:
             words = [service.service_name, method.replace("_", "-")]
             for name, value in redacted(shape, parameters, is_answer=False).items():

@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from botocore.model import ServiceModel
 from botocore.session import Session
 from botocore.utils import JSONFileCache
 
-from ..common.arguments import nearest
+from ..common.arguments import count, nearest, seconds, seconds_or_zero
+from ..common.arguments import flag as boolean
 from ..common.wrong_arguments import Keyword
 from ..engine.redaction import printable
-from ..options import ENDING_OPTIONS, OTHER_NAMES
+from ..options import CHECKS, ENDING_OPTIONS, OTHER_NAMES, WaitOptions
 from .exit_codes import NotConfiguredError, UsageError
 from .output import RETRY_TRANSIENT, add_output_options, flag, refused
 from .parser import Parser, complete_with
@@ -202,23 +204,6 @@ def one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
 
 # --- the options of `boto-wait wait` that do not depend on the service ---------------------------
 
-DURATIONS = {
-    "min_delay": "least delay between two attempts",
-    "max_delay": "largest delay between two attempts",
-    "initial_delay": "delay before the first attempt",
-    "missing_ok_for": "time in which a resource that is not found may still appear",
-    "success_for": "time that the state must have held",
-    "settle_for": "time in which a state may be from before a change",
-}
-
-COUNTS = {
-    "max_attempts": "number of attempts at which the wait ends",
-    "success_count": "number of successes in a row that end the wait",
-}
-
-OPTIONS = (*DURATIONS, *COUNTS, "retry_errors_for", "explain_failure", "retry_transient")
-"""The options of `WaitOptions` that a command line has."""
-
 AD_HOC = ("failure", "success_on_error", "retry_on_error", "many")
 """The arguments of `WaiterDefinition.from_states` that a command line has."""
 
@@ -231,39 +216,32 @@ def _error_time(text: str) -> tuple[str, float]:
     return code, duration(time)
 
 
+_TIME = {"type": duration, "metavar": "TIME"}
+_TIMES = {"nargs": "+", "action": "extend", "type": _error_time, "metavar": "CODE=TIME"}
+_KINDS: dict[Any, dict[str, Any]] = {
+    **dict.fromkeys((seconds, seconds_or_zero), _TIME),
+    count: {"type": int, "metavar": "NUMBER"},
+    boolean: {"action": argparse.BooleanOptionalAction},
+    CHECKS["retry_errors_for"]: _TIMES,
+    CHECKS["retry_transient"]: {"choices": RETRY_TRANSIENT},
+}
+"""How an option is written, by its check."""
+
+_OPTIONS = {each.name: each.metadata for each in fields(WaitOptions) if each.metadata["command"]}
+"""The options of `WaitOptions` that a command line has."""
+
+
 def add_options_of_one(parser: argparse.ArgumentParser) -> None:
     """Add the options of one wait."""
     group = parser.add_argument_group("the wait; TIME is 90, 45m or 1h30m")
     group.add_argument("--max-wait", type=duration, metavar="TIME", help="required")
-    for name, text in DURATIONS.items():
-        group.add_argument(flag(name), type=duration, metavar="TIME", help=text)
-    for name, text in COUNTS.items():
-        group.add_argument(flag(name), type=int, metavar="NUMBER", help=text)
-    group.add_argument(
-        "--retry-errors-for",
-        nargs="+",
-        action="extend",
-        type=_error_time,
-        metavar="CODE=TIME",
-        help="errors that are no failure yet, and for how long: AccessDenied=60",
-    )
-    group.add_argument(
-        "--retry-transient",
-        choices=RETRY_TRANSIENT,
-        help="after throttles, HTTP 5xx and lost connections: poll again (answered: a connection "
-        "that cannot be made ends the wait until the service has answered; the default), poll "
-        "again always, or never",
-    )
-    group.add_argument(
-        "--explain-failure",
-        action=argparse.BooleanOptionalAction,
-        help="after a failure, make up to two reads that tell the cause (the default)",
-    )
+    for name, option in _OPTIONS.items():
+        group.add_argument(flag(name), help=option["command"], **_KINDS[option["check"]])
 
 
 def options_of_one(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of one wait that were given."""
-    options = {name: getattr(arguments, name) for name in OPTIONS}
+    options = {name: getattr(arguments, name) for name in _OPTIONS}
     options["retry_errors_for"] = dict(arguments.retry_errors_for or ()) or None
     options["retry_transient"] = RETRY_TRANSIENT.get(arguments.retry_transient)
     return {name: value for name, value in options.items() if value is not None}

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
+from ..calls import flow
 from ..calls.budget import Reply
+from ..calls.client_call import Calls
 from ..calls.errors import RAW
+from ..calls.flow import Called, Flow
 from ..common.arguments import time_bound
 from ..deadlines import deadline, deadline_left, effective_max_wait
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
@@ -28,11 +32,11 @@ from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
 from ..settings import PROCESS_LEVEL, Observer
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt, message_of
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
-from .calls import AsyncCallableCall, CallableCall
+from .calls import calls_of
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else
 from .patterns import Case, Handler, in_words, name_of
 
@@ -192,11 +196,15 @@ def _text_of(error: Exception) -> str:
     return f"{name}: {text}" if text else name
 
 
+async def _after(handled: Awaitable[Any], reply: Reply) -> Reply:
+    await handled
+    return reply
+
+
 # --- the wait ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FormResult:
+class FormResult(NamedTuple):
     """What the form returns: a value, or what a handler makes of it."""
 
     handler: Handler | None
@@ -204,21 +212,11 @@ class FormResult:
     error: WaiterError | None = None
     """The cause of an exception that the handler returns; None: an exception is a value."""
 
-    def get(self) -> Any:
+    def flow(self) -> Flow[Any]:
         """Return the result, or raise the exception that the handler returned."""
-        return self._checked(self._handled())
-
-    async def get_async(self) -> Any:
-        """Return the result; await it first if the handler returned an awaitable."""
-        result = self._handled()
-        if self.handler is not None and inspect.isawaitable(result):
-            result = await result
-        return self._checked(result)
-
-    def _handled(self) -> Any:
-        return self.value if self.handler is None else self.handler(self.value)
-
-    def _checked(self, result: Any) -> Any:
+        if self.handler is None:
+            return self.value
+        result = yield Called(partial(self.handler, self.value))
         if self.error is not None and isinstance(result, BaseException):
             raise result from self.error
         return result
@@ -282,10 +280,12 @@ class Condition:
         is_once = max_wait is not None and time_bound("max_wait", max_wait) == 0
         if (covers_end or is_once) and bound.seconds >= 0:
             # 0 is one attempt, of any length.
-            policy = replace(policy, covers_end=True, patience=bound.seconds or math.inf)
+            limits = policy.limits._replace(covers_end=True, patience=bound.seconds or math.inf)
             if (left := deadline_left(besides)) is not None:
                 asked = bound.seconds if bound.end is None else None
-                policy = replace(policy, asked_wait=asked, deadline=left.seconds, ended_by=left.end)
+                words: Any = {"asked_wait": asked, "ended_by": left.end}
+                limits = limits._replace(deadline=left.seconds, **words)
+            policy = policy._replace(limits=limits)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),
             policy,
@@ -302,23 +302,33 @@ class Condition:
         """The last value that the callable returned; None if it returned none."""
         return self._judge.last_value
 
-    def blocking_call(self, twin: str) -> CallableCall:
-        """Return the call of each attempt; `twin` is for a callable that must be awaited."""
-        return CallableCall(
-            self._call, self.options, self._judge.is_reply, reply=self._reply, twin=twin
-        )
+    def calls(self, twin: str | None) -> Calls:
+        """Return the call of each attempt; `twin` is what awaits a callable, None: this does."""
 
-    def async_call(self) -> AsyncCallableCall:
-        """Return the awaited call of each attempt."""
-        return AsyncCallableCall(
-            self._call, self.options, self._judge.is_reply, reply=self._reply_async
-        )
+        def reply(value: Any) -> Reply | Awaitable[Reply]:
+            reply = self._judge.evaluate(value)
+            handled = self._judge.handle_retry(reply)
+            is_awaited = twin is None and inspect.isawaitable(handled)
+            return _after(handled, reply) if is_awaited else reply
 
-    def succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
+        return calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
+
+    def flow(self, twin: str | None) -> Flow[Any]:
+        """Wait, and return the result of the form; `twin`: see `calls`."""
+        wake = self.options.wake_signal
+        wait = PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
+        try:
+            outcome = yield from wait.flow()
+        except WaiterError as error:
+            # Inside: an error of the handler has this one as its context.
+            return (yield from self._failed(error).flow())
+        return (yield from self._succeeded(outcome).flow())
+
+    def _succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
         """Return the result of a wait that succeeded."""
         return FormResult(self._cases[outcome.acceptor.index].handler, self.last_value)
 
-    def failed(self, error: WaiterError) -> FormResult:
+    def _failed(self, error: WaiterError) -> FormResult:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
@@ -332,18 +342,6 @@ class Condition:
             error.last_value = self.last_value
             raise error
         return result
-
-    def _reply(self, value: Any) -> Reply:
-        reply = self._judge.evaluate(value)
-        self._judge.handle_retry(reply)
-        return reply
-
-    async def _reply_async(self, value: Any) -> Reply:
-        reply = self._judge.evaluate(value)
-        handled = self._judge.handle_retry(reply)
-        if inspect.isawaitable(handled):
-            await handled
-        return reply
 
     def _else_result(self, error: WaiterError) -> FormResult | None:
         last = self._judge.last
@@ -375,28 +373,12 @@ class Condition:
 
 def run(condition: Condition) -> Any:
     """Wait in the calling thread and return the result of the form."""
-    options = condition.options
-    call = condition.blocking_call(f"{condition.wait_run.description.waiter}_async")
-    try:
-        outcome = drive(
-            condition.wait_run, call, cancel=options.cancel_event, wake=options.wake_signal
-        )
-    except WaiterError as error:
-        return condition.failed(error).get()
-    return condition.succeeded(outcome).get()
+    return flow.run(condition.flow(f"{condition.wait_run.description.waiter}_async"))
 
 
 async def run_async(condition: Condition) -> Any:
     """Wait as part of the calling task and return the result of the form."""
-    options = condition.options
-    call = condition.async_call()
-    try:
-        outcome = await drive_async(
-            condition.wait_run, call, cancel=options.cancel_event, wake=options.wake_signal
-        )
-    except WaiterError as error:
-        return await condition.failed(error).get_async()
-    return await condition.succeeded(outcome).get_async()
+    return await flow.run_async(condition.flow(None))
 
 
 def description_of(form: str, cases: Sequence[Case], operation: str) -> WaitDescription:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..batch.wait import CallableWait
+from ..calls.client_call import AwaitedCall, BlockingCall
 from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaitDescription
 from ..options import CancelEvent, Seconds, refuse_short_wait
 from ..settings import PROCESS_LEVEL, Observer
 from ..wait.wait_run import WaitRun
-from .calls import AsyncCallableCall, CallableCall
 from .condition import Condition, description_of
 from .form_options import CheckedOptions, ConditionOptions
 from .patterns import TRUTHY, Case, checked_cases, name_of, success
@@ -106,7 +106,7 @@ class ConditionWait(CallableWait):
         observers: Sequence[Observer],
         on_attempt: Observer | None,
         cancel_event: CancelEvent,
-    ) -> tuple[WaitRun, CallableCall | AsyncCallableCall]:
+    ) -> tuple[WaitRun, BlockingCall | AwaitedCall]:
         """Return a run of the wait, and the call of each attempt; see `CallableWait`."""
         replaced = {"on_attempt": on_attempt, "cancel_event": cancel_event}
         condition = Condition(
@@ -117,10 +117,9 @@ class ConditionWait(CallableWait):
             options={**self._options, **replaced},
             observers=observers,
         )
-        if self.is_async:
-            return condition.wait_run, condition.async_call()
         twin = f"{function.removesuffix('_async')}_async with a coroutine function"
-        return condition.wait_run, condition.blocking_call(twin)
+        calls = condition.calls(None if self.is_async else twin)
+        return condition.wait_run, calls.of_client()
 
     def __repr__(self) -> str:
         return f"ConditionWait({self.label}, max_wait={self.max_wait})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
 from botocore.exceptions import ClientError
@@ -13,20 +13,20 @@ from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import Parts, WrongTypeError, WrongValueError, wrong_type, wrong_value
 from ..definitions.changes import says_propagating
 from ..engine.acceptors import AcceptorState
-from ..engine.machine import LastAttempt, Pace, Policy
+from ..engine.machine import Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.redaction import printable
 from ..engine.wait_event import WaitEvent
-from ..option_checks import OPTION_NAMES
 from ..options import (
     ENDING_OPTIONS,
+    OPTION_NAMES,
     OTHER_NAMES,
     CancelEvent,
     Seconds,
     Subscribable,
     WaitOptions,
     WakeSignal,
-    common_policy_fields,
+    policy_of,
 )
 from ..signals.signal import Signal
 from .paces import Fixed
@@ -105,14 +105,7 @@ EXCLUSIVE: Final = (
 """Options that set the same thing in two ways."""
 
 OF_WAITERS: Final = {
-    "missing_ok_for": "name the error in retry_on",
-    "retry_errors_for": "name the error in retry_on",
-    "settle_for": "wait for a value that only the change gives",
-    "show_parameters": "give a label",
-    "explain_failure": "a callable has no other reads",
-    "delay_history": "conditions.poll takes it, with a definition",
-    "delay_kind": "conditions.poll takes it, with a definition",
-    "converted_delays": "give min_delay and max_delay",
+    each.name: each.metadata["instead"] for each in fields(WaitOptions) if each.metadata["instead"]
 }
 """Options that have no meaning without a waiter, and what to do instead."""
 
@@ -195,15 +188,9 @@ class CheckedOptions:
             least = self.interval
         elif options.min_delay is not None:
             least = options.min_delay
-        return Policy(
-            min_delay=least,
-            max_delay=max(least, longest),
-            **bound.limits,
-            max_attempts=merged.max_attempts,
-            pace=self._pace(bound.seconds),
-            last_attempt=LastAttempt(merged.last_attempt or "late"),
-            **common_policy_fields(merged),
-        )
+        pace = self._pace(bound.seconds)
+        delays = {"min_delay": least, "max_delay": max(least, longest), "pace": pace}
+        return policy_of(merged, delays, bound.limits, explain=False)
 
     def _pace(self, max_wait: float) -> Pace:
         if not self.polling:

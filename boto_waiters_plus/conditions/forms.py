@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
+from ..calls import flow
+from ..calls.flow import Called, Flow
+from ..common.signatures import shown_with
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
-from .calls import refuse_coroutine, refuse_coroutine_function, value_of
+from .calls import refuse_coroutine, refuse_coroutine_function
 from .condition import Condition, run, run_async
 from .form_options import BoundedOptions, ConditionOptions, Else, EndingOptions, OnTimeout
 from .patterns import TRUTHY, Case, Pattern, checked_cases, name_of, success
@@ -23,19 +26,23 @@ ValueT = TypeVar("ValueT")
 MatchT = TypeVar("MatchT")
 
 
-@overload
-def wait_for(call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]) -> ValueT: ...
-@overload
-def wait_for(call: Callable[[], Any], /, **options: Unpack[EndingOptions]) -> Any: ...
-def wait_for(
-    call: Callable[[], Any],
-    /,
+def _terms(
     *,
     max_wait: Seconds | None = None,
     on_timeout: OnTimeout = "raise",
     else_: Else | None = None,
     **options: Unpack[ConditionOptions],
-) -> Any:
+) -> dict[str, Any]:
+    """Return what every form takes, as a `Condition` takes it."""
+    return {"max_wait": max_wait, "on_timeout": on_timeout, "else_": else_, "options": options}
+
+
+@overload
+def wait_for(call: Callable[[], ValueT | None], /, **options: Unpack[BoundedOptions]) -> ValueT: ...
+@overload
+def wait_for(call: Callable[[], Any], /, **options: Unpack[EndingOptions]) -> Any: ...
+@shown_with(_terms)
+def wait_for(call: Callable[[], Any], /, **options: Any) -> Any:
     """Call a function until it returns a true value, and return that value.
 
     The callable runs in the calling thread and is not interrupted: a value that it returns after
@@ -57,7 +64,7 @@ def wait_for(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    return run(truthy(call, **_terms(max_wait, on_timeout, else_, options)))
+    return run(truthy(call, **_terms(**options)))
 
 
 @overload
@@ -70,21 +77,14 @@ async def wait_for_async(
 ) -> ValueT: ...
 @overload
 async def wait_for_async(call: Callable[[], Any], /, **options: Unpack[EndingOptions]) -> Any: ...
-async def wait_for_async(
-    call: Callable[[], Any],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
-) -> Any:
+@shown_with(_terms)
+async def wait_for_async(call: Callable[[], Any], /, **options: Any) -> Any:
     """Run `wait_for` as part of the calling task.
 
     Awaitables that the callable or a handler returns are awaited. A call that is still awaited at
     `max_wait`, or when `cancel_event` is set, is cancelled.
     """
-    return await run_async(truthy(call, **_terms(max_wait, on_timeout, else_, options)))
+    return await run_async(truthy(call, **_terms(**options)))
 
 
 @overload
@@ -99,16 +99,8 @@ def wait_for_match(
 def wait_for_match(
     call: Callable[[], Any], pattern: Any, /, **options: Unpack[EndingOptions]
 ) -> Any: ...
-def wait_for_match(
-    call: Callable[[], Any],
-    pattern: Any,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
-) -> Any:
+@shown_with(_terms)
+def wait_for_match(call: Callable[[], Any], pattern: Any, /, **options: Any) -> Any:
     """Call a function until the value that it returns matches a pattern, and return the value.
 
     Args:
@@ -125,7 +117,7 @@ def wait_for_match(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    return run(matching(call, pattern, **_terms(max_wait, on_timeout, else_, options)))
+    return run(matching(call, pattern, **_terms(**options)))
 
 
 @overload
@@ -140,29 +132,15 @@ async def wait_for_match_async(
 async def wait_for_match_async(
     call: Callable[[], Any], pattern: Any, /, **options: Unpack[EndingOptions]
 ) -> Any: ...
-async def wait_for_match_async(
-    call: Callable[[], Any],
-    pattern: Any,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
-) -> Any:
+@shown_with(_terms)
+async def wait_for_match_async(call: Callable[[], Any], pattern: Any, /, **options: Any) -> Any:
     """Run `wait_for_match` as part of the calling task; see `wait_for_async`."""
-    return await run_async(matching(call, pattern, **_terms(max_wait, on_timeout, else_, options)))
+    return await run_async(matching(call, pattern, **_terms(**options)))
 
 
+@shown_with(_terms)
 def wait_for_case(
-    call: Callable[[], Any],
-    cases: Sequence[Case],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[EndingOptions]
 ) -> Any:
     """Call a function until its value matches a case that ends the wait.
 
@@ -185,21 +163,15 @@ def wait_for_case(
         WaiterFailedError: a failure case without a handler matched.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    return run(by_case(call, cases, **_terms(max_wait, on_timeout, else_, options)))
+    return run(by_case(call, cases, **_terms(**options)))
 
 
+@shown_with(_terms)
 async def wait_for_case_async(
-    call: Callable[[], Any],
-    cases: Sequence[Case],
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
+    call: Callable[[], Any], cases: Sequence[Case], /, **options: Unpack[EndingOptions]
 ) -> Any:
     """Run `wait_for_case` as part of the calling task; see `wait_for_async`."""
-    return await run_async(by_case(call, cases, **_terms(max_wait, on_timeout, else_, options)))
+    return await run_async(by_case(call, cases, **_terms(**options)))
 
 
 _TRUE: Final = success(TRUTHY)
@@ -220,15 +192,6 @@ def by_case(call: Callable[[], Any], cases: Sequence[Case], **terms: Any) -> Con
     return Condition("wait_for_case", call, checked_cases("cases", cases), **terms)
 
 
-def _terms(
-    max_wait: Seconds | None,
-    on_timeout: OnTimeout,
-    else_: Else | None,
-    options: ConditionOptions,
-) -> dict[str, Any]:
-    return {"max_wait": max_wait, "on_timeout": on_timeout, "else_": else_, "options": options}
-
-
 # --- the general form that waits for the first of several conditions -----------------------------
 
 Conditions = Sequence[Callable[[], Any]] | Mapping[Any, Callable[[], Any]]
@@ -243,15 +206,8 @@ class First(NamedTuple):
     """Its value; if none came true, a mapping or list of the last value of each."""
 
 
-def wait_for_first(
-    conditions: Conditions,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
-) -> Any:
+@shown_with(_terms)
+def wait_for_first(conditions: Conditions, /, **options: Unpack[EndingOptions]) -> Any:
     """Call several conditions until one is true, and return its key and value.
 
     An attempt calls them in order and stops at the first that is true.
@@ -268,70 +224,38 @@ def wait_for_first(
         TypeError, ValueError: a bad argument, before the first call.
         WaiterError: the wait did not succeed; `last_value` is the last value.
     """
-    return run(first_of(conditions, **_terms(max_wait, on_timeout, else_, options)))
+    return run(first_of(conditions, **_terms(**options)))
 
 
-async def wait_for_first_async(
-    conditions: Conditions,
-    /,
-    *,
-    max_wait: Seconds | None = None,
-    on_timeout: OnTimeout = "raise",
-    else_: Else | None = None,
-    **options: Unpack[ConditionOptions],
-) -> Any:
+@shown_with(_terms)
+async def wait_for_first_async(conditions: Conditions, /, **options: Unpack[EndingOptions]) -> Any:
     """Run `wait_for_first` as part of the calling task; conditions are awaited in order."""
-    terms = _terms(max_wait, on_timeout, else_, options)
-    return await run_async(first_of_async(conditions, **terms))
+    return await run_async(first_of(conditions, awaited=True, **_terms(**options)))
 
 
-def first_of(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first`."""
+def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> Condition:
+    """Return the wait of `wait_for_first`, or of its awaited twin."""
     calls = _checked(conditions)
-    for key, call in calls.items():
+    for key, call in () if awaited else calls.items():
         refuse_coroutine_function(f"condition {key!r}", call, "wait_for_first_async")
 
-    def evaluate() -> First:
+    def evaluate() -> Flow[First]:
         values = {}
         for key, call in calls.items():
-            value = call()
-            refuse_coroutine(value, "wait_for_first_async")
+            value = yield Called(call)
+            if not awaited:
+                refuse_coroutine(value, "wait_for_first_async")
             if value:
                 return First(key, value)
             values[key] = value
-        return _none_true(conditions, values)
+        return First(None, values if has_keys else list(values.values()))
 
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def first_of_async(conditions: Conditions, **terms: Any) -> Condition:
-    """Return the wait of `wait_for_first_async`."""
-    calls = _checked(conditions)
-
-    async def evaluate() -> First:
-        values = {}
-        for key, call in calls.items():
-            value = await value_of(call)
-            if value:
-                return First(key, value)
-            values[key] = value
-        return _none_true(conditions, values)
-
-    return _condition(evaluate, conditions, calls, terms)
-
-
-def _condition(
-    evaluate: Callable[[], Any],
-    conditions: Conditions,
-    calls: Mapping[Any, Callable[[], Any]],
-    terms: Mapping[str, Any],
-) -> Condition:
     has_keys = isinstance(conditions, Mapping)
     names = ", ".join(str(key) if has_keys else name_of(call) for key, call in calls.items())
     found = Pattern(lambda first: first.key is not None, f"any of {names}")
     return Condition(
         "wait_for_first",
-        evaluate,
+        lambda: (flow.run_async if awaited else flow.run)(evaluate()),
         [success(found)],
         name=f"{len(calls)} condition{'' if len(calls) == 1 else 's'}",
         observed=_observed,
@@ -343,10 +267,6 @@ def _observed(first: First) -> Any:
     if first.key is not None:
         return first.key
     return list(first.value.values() if isinstance(first.value, dict) else first.value)
-
-
-def _none_true(conditions: Conditions, values: dict[Any, Any]) -> First:
-    return First(None, values if isinstance(conditions, Mapping) else list(values.values()))
 
 
 def _checked(conditions: Any) -> dict[Any, Callable[[], Any]]:

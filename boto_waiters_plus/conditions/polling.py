@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from ..calls.clients import operation_of
@@ -17,10 +18,10 @@ from ..options import WaitOptions, policy_for, refuse_other_names, refuse_short_
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
-from .calls import AsyncCallableCall, CallableCall, refuse_coroutine_function
+from .calls import calls_of, refuse_coroutine_function
 from .condition import ValueJudge
 from .patterns import name_of
 
@@ -62,9 +63,7 @@ def poll(
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
     refuse_coroutine_function("the callable", call, "poll_async")
-    run, function, merged = _prepared(call, waiter, input, max_wait, label, options)
-    polled = CallableCall(function, merged, ValueJudge.is_reply, twin="poll_async")
-    return drive(run, polled, cancel=merged.cancel_event, wake=merged.wake_signal)
+    return _prepared(call, waiter, input, max_wait, label, options, "poll_async").run()
 
 
 async def poll_async(
@@ -82,9 +81,7 @@ async def poll_async(
     The result of the callable is awaited if it is awaitable, and cancelled at `max_wait` or when
     `cancel_event` is set.
     """
-    run, function, merged = _prepared(call, waiter, input, max_wait, label, options)
-    polled = AsyncCallableCall(function, merged, ValueJudge.is_reply)
-    return await drive_async(run, polled, cancel=merged.cancel_event, wake=merged.wake_signal)
+    return await _prepared(call, waiter, input, max_wait, label, options).run_async()
 
 
 def _prepared(
@@ -94,8 +91,9 @@ def _prepared(
     max_wait: Any,
     label: str | None,
     options: Mapping[str, Any],
-) -> tuple[WaitRun, Callable[[], Any], WaitOptions]:
-    """Return a wait that is ready to start, the callable with its parameters, and the options."""
+    twin: str | None = None,
+) -> PreparedWait:
+    """Return a wait that is ready to start."""
     if not callable(call):
         raise wrong_type("call", call, "callable")
     if input is not None and not isinstance(input, Mapping):
@@ -120,7 +118,8 @@ def _prepared(
         on_attempt=merged.on_attempt,
     )
     arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}
-    return run, lambda: call(**arguments), merged
+    calls = calls_of(partial(call, **arguments), merged, ValueJudge.is_reply, twin=twin)
+    return PreparedWait(wait_run=run, calls=calls, wake=merged.wake_signal)
 
 
 def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> WaiterDefinition:

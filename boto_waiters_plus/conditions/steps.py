@@ -11,7 +11,7 @@ from ..deadlines import deadline
 from ..options import MAX_WAIT_NAMES, Seconds, WaitOptions, refuse_short_wait
 from .condition import run, run_async
 from .form_options import EXCLUSIVE, BoundedOptions, CheckedOptions, ConditionOptions, StepOptions
-from .forms import Conditions, First, by_case, first_of, first_of_async, matching, truthy
+from .forms import Conditions, First, by_case, first_of, matching, truthy
 from .patterns import Case
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class steps(deadline):  # noqa: N801 - reads as `with steps(max_wait=10) as step
     ) -> Any:
         """Run `conditions.wait_for_first_async` in the time left."""
         with self:
-            return await run_async(first_of_async(conditions, **self._terms(options)))
+            return await run_async(first_of(conditions, awaited=True, **self._terms(options)))
 
     def _terms(self, given: StepOptions) -> dict[str, Any]:
         own: dict[str, Any] = dict(given)

@@ -163,11 +163,11 @@ class EffectTrait:
         return asdict(replace(self, waiter="", own=(), reports=()))
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any], waiter: WaiterDefinition) -> EffectTrait:
+    def from_json(cls, body: Mapping[str, Any]) -> EffectTrait:
         """Read what `to_json` returned."""
         stop = body["stop"]
-        own = {"waiter": waiter, "own": (), "reports": (), "stop": stop and StopCall(**stop)}
-        own |= {name: tuple(body[name]) for name in ("says", "needed")}
+        own: dict[str, Any] = {"stop": None if stop is None else StopCall(**stop)}
+        own |= {name: tuple(body[name]) for name in ("says", "own", "reports", "needed")}
         own["refusals"] = tuple(Refusal(**each) for each in body["refusals"])
         return cls(**{**body, **own})
 

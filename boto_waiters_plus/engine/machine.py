@@ -85,18 +85,46 @@ class LastAttempt(str, enum.Enum):
     """Nothing, as the 2024 revision of the text says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """The delays and limits of a wait, in seconds; they do not change while it runs."""
+class Delays(NamedTuple):
+    """How long a wait pauses, in seconds."""
 
     min_delay: float
     max_delay: float
+    pace: Pace = None
+    initial_delay: float = 0
+    spread: bool = False
+    """Longer delays than those drawn keep max_attempts from being reached before the time is up."""
+    learned: LearnedTimes | None = None
+    """The times of earlier waits, which decide the delays where they tell any."""
+
+
+class Limits(NamedTuple):
+    """What bounds a wait; times are in seconds."""
+
     max_wait: float | None
     """None: max_attempts is the only limit."""
+    asked_wait: float | None = None
+    """`max_wait` in words, where it is what is left of the caller's."""
+    ended_by: str | None = None
+    """What `max_wait`, or else `deadline`, is in words: `deadline(15)`."""
     max_attempts: int | None = None
-    pace: Pace = None
     last_attempt: LastAttempt = LastAttempt.LATE
-    initial_delay: float = 0
+    count_requests: bool = True
+    """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does."""
+    covers_end: bool = False
+    """The last attempt begins when max_wait is over, and its answer counts; so max_wait=0 is one
+    attempt. `last_attempt` has no effect."""
+    patience: float = math.inf
+    """The time that a call gets at least if `count_requests` is False or `covers_end` is True; a
+    call that lasts longer than this, than the pauses still to come and than twice the slowest call
+    is cut off."""
+    deadline: float | None = None
+    """The time from the start after which nothing may run, whatever the other limits are."""
+
+
+class Endings(NamedTuple):
+    """Which answers end a wait, and when; times are in seconds."""
+
     success_count: int = 1
     success_for: float = 0
     """The successes have to lie this far apart: the last of them is asked for at least this many
@@ -108,31 +136,38 @@ class Policy:
     """A success or a failure that a response tells counts once another state was seen, or once no
     other was seen for this long: until then it may be the state from before a change."""
     retry_transient: RetryTransient = False
-    count_requests: bool = True
-    """False: max_wait bounds the sum of the pauses, as the schedule of a stock waiter does."""
-    spread: bool = False
-    """Longer delays than those drawn keep max_attempts from being reached before the time is up."""
-    covers_end: bool = False
-    """The last attempt begins when max_wait is over, and its answer counts; so max_wait=0 is one
-    attempt. `last_attempt` has no effect."""
-    patience: float = math.inf
-    """The time that a call gets at least if `count_requests` is False or `covers_end` is True; a
-    call that lasts longer than this, than the pauses still to come and than twice the slowest call
-    is cut off."""
-    deadline: float | None = None
-    """The time from the start after which nothing may run, whatever the other limits are."""
-    asked_wait: float | None = None
-    """`max_wait` in words, where it is what is left of the caller's."""
-    ended_by: str | None = None
-    """What `max_wait`, or else `deadline`, is in words: `deadline(15)`."""
     explain: bool = False
     """After a response in a failure state, ask for further reads before the wait fails."""
-    learned: LearnedTimes | None = None
-    """The times of earlier waits, which decide the delays where they tell any."""
 
 
-shared_policy: Final = lru_cache(maxsize=128, typed=True)(Policy)
-"""Returns the same policy for the same plain values: thousands of waits need one."""
+class Policy(NamedTuple):
+    """The delays, limits and endings of a wait; they do not change while it runs."""
+
+    delays: Delays
+    limits: Limits
+    endings: Endings = Endings()
+
+    @classmethod
+    def of(cls, **members: Any) -> Policy:
+        """Return the policy of these members, each in its group.
+
+        Raises:
+            TypeError: a member is missing or unknown.
+        """
+        groups: Any = (
+            kind(**{name: members.pop(name) for name in {*kind._fields} & members.keys()})
+            for kind in (Delays, Limits, Endings)
+        )
+        policy = cls(*groups)
+        if members:
+            raise TypeError(f"a policy has no {min(members)}")
+        return policy
+
+
+@lru_cache(maxsize=256, typed=True)
+def shared(group: Any, **members: Any) -> Any:
+    """Return the same group for the same plain values: thousands of waits need one."""
+    return group(**members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,18 +416,23 @@ class Machine:
 
     Args:
         states: the states of the waiter's acceptors, in order.
-        policy: delays and limits.
+        policy: delays, limits and endings.
         digest: identifies the definition in the stored state.
         now: when the time of the wait begins; None: with the first step.
     """
 
     __slots__ = (
         "_clock",
+        "_counts_requests",
+        "_delays",
         "_digest",
         "_end",
+        "_endings",
         "_failure",
+        "_is_unbounded",
+        "_limits",
+        "_max_wait",
         "_overdue",
-        "_policy",
         "_reads",
         "_reads_end",
         "_rests_at",
@@ -417,13 +457,18 @@ class Machine:
         """Why the last answer, a success or a failure, does not count yet; None: it does, or it is
         neither. Not part of the state: a wait that is resumed polls again."""
         self._states = states
-        self._policy = policy
+        self._delays, self._limits, self._endings = policy
         self._digest = digest
         self._clock = now
+        limits = policy.limits
+        # Of the limits these are read several times at a poll.
+        self._max_wait, self._counts_requests = limits.max_wait, limits.count_requests
+        self._is_unbounded = limits.covers_end or not self._counts_requests
+        """Whether max_wait leaves the last call any time."""
         # When everything has to be over, in seconds from the start.
-        self._end = math.inf if policy.deadline is None else policy.deadline
-        if policy.max_wait is not None and policy.count_requests and not policy.covers_end:
-            self._end = min(self._end, policy.max_wait)
+        self._end = math.inf if limits.deadline is None else limits.deadline
+        if limits.max_wait is not None and not self._is_unbounded:
+            self._end = min(self._end, limits.max_wait)
         self._overdue = False
         # When the state that was seen last will have held for long enough.
         self._rests_at = math.inf
@@ -537,8 +582,8 @@ class Machine:
             return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
         if self._left <= 0:
             return TimedOut()
-        if self._policy.initial_delay and self._remaining() > 0:
-            return self._pause_with_room(self._policy.initial_delay)
+        if self._delays.initial_delay and self._remaining() > 0:
+            return self._pause_with_room(self._delays.initial_delay)
         return self._poll()
 
     def _woken(self, *, early: bool) -> Decision:
@@ -554,7 +599,7 @@ class Machine:
             return Pause(state.pause, is_brought_forward=True)
         if early or state.brought_forward:
             state.brought_forward = False
-            spacing = min(SHORTEST_EARLY_SPACING, self._policy.min_delay)
+            spacing = min(SHORTEST_EARLY_SPACING, self._delays.min_delay)
             state.next_early = state.elapsed + spacing
         return self._poll()
 
@@ -567,10 +612,10 @@ class Machine:
         state.phase = Phase.POLLING
         state.attempts += 1
         state.pause = 0
-        policy, left = self._policy, self._left
-        if policy.covers_end or not policy.count_requests:
-            pauses = 0 if policy.max_wait is None else self._remaining()
-            left = min(left, max(pauses, 2 * state.slowest, policy.patience))
+        left = self._left
+        if self._is_unbounded:
+            pauses = 0 if self._max_wait is None else self._remaining()
+            left = min(left, max(pauses, 2 * state.slowest, self._limits.patience))
         return Poll(None if left == math.inf else max(0.0, left))
 
     @property
@@ -602,12 +647,12 @@ class Machine:
             verdict = AcceptorState.FAILURE if is_end else AcceptorState.RETRY
         else:
             verdict = self._states[facts.acceptor]
-        if self._policy.settle_for and not is_error:
+        if self._endings.settle_for and not is_error:
             verdict = self._settled(verdict, facts, began)
         if verdict is AcceptorState.FAILURE and not self._is_retried_for_now(facts):
             failure = Failed(facts.acceptor)
             self._reads_end = state.elapsed + LONGEST_READS
-            return failure if is_error or not self._policy.explain else self._explain(failure)
+            return failure if is_error or not self._endings.explain else self._explain(failure)
         if verdict is not AcceptorState.SUCCESS:
             state.successes, state.holding = 0, False
             return self._retry(facts, random)
@@ -616,7 +661,7 @@ class Machine:
             state.holding, state.held_since = True, state.elapsed
         if facts.acceptor is not None and self._has_held(began):
             return Succeeded(facts.acceptor)
-        self.held_back = HeldBack(self._policy.success_for, self._policy.success_count)
+        self.held_back = HeldBack(self._endings.success_for, self._endings.success_count)
         return self._retry(facts, random)
 
     def _explain(self, failure: Failed) -> Decision:
@@ -637,7 +682,7 @@ class Machine:
             return verdict
         if not state.resting:
             state.resting, state.rested_since = True, state.elapsed
-        needed = self._policy.settle_for
+        needed = self._endings.settle_for
         if state.moved:
             needed = min(needed, facts.rest_for)
         has_held = began - state.rested_since >= needed - ROUNDING * max(1.0, began)
@@ -651,96 +696,95 @@ class Machine:
         """Whether an error is no answer of the operation: the wait goes on as if it had none."""
         if not facts.transient or facts.inconclusive:
             return facts.transient
-        policy = self._policy
         if facts.acceptor is not None:
             return False
-        if policy.retry_transient == "answered":
-            return self.state.answered or not facts.unconnected
-        return policy.retry_transient
+        rule = self._endings.retry_transient
+        return self.state.answered or not facts.unconnected if rule == "answered" else rule
 
     def _is_retried_for_now(self, facts: Facts) -> bool:
         """Whether `missing_ok_for` or `retry_errors_for` turns this failure into a retry."""
-        policy, since_first = self._policy, self.state.elapsed - self.state.first_attempt
-        if facts.missing and since_first < policy.missing_ok_for:
+        endings, since_first = self._endings, self.state.elapsed - self.state.first_attempt
+        if facts.missing and since_first < endings.missing_ok_for:
             return True
         return any(
             name in facts.error_names and since_first < seconds
-            for name, seconds in policy.retry_errors_for
+            for name, seconds in endings.retry_errors_for
         )
 
     def _has_held(self, began: float) -> bool:
         """Whether an attempt that began at this `elapsed` completes the successes."""
-        policy, state = self._policy, self.state
-        if state.successes < policy.success_count:
+        endings, state = self._endings, self.state
+        if state.successes < endings.success_count:
             return False
         rounding = ROUNDING * max(1.0, state.elapsed)
-        return not policy.success_for or began - state.held_since >= policy.success_for - rounding
+        return not endings.success_for or began - state.held_since >= endings.success_for - rounding
 
     # --- delays --------------------------------------------------------------
 
     def _retry(self, facts: Facts, random: Random) -> Decision:
         """Step 5: make another attempt, unless time or attempts are used up."""
-        policy, state, remaining = self._policy, self.state, self._remaining()
-        if policy.max_attempts is not None and state.attempts >= policy.max_attempts:
+        limits, delays, pace = self._limits, self._delays, self._delays.pace
+        state, remaining = self.state, self._remaining()
+        if limits.max_attempts is not None and state.attempts >= limits.max_attempts:
             return AttemptsUsedUp()
-        least = ROUNDING * max(1.0, state.elapsed) if policy.covers_end else SHORTEST_PAUSE
+        least = ROUNDING * max(1.0, state.elapsed) if limits.covers_end else SHORTEST_PAUSE
         if state.last or remaining < least:
             # A budget of sleep is the schedule of a stock waiter, which ends by its attempts.
-            is_schedule = not policy.count_requests and remaining < self._left
+            is_schedule = not self._counts_requests and remaining < self._left
             return AttemptsUsedUp() if is_schedule else TimedOut()
         if state.holding:
             return self._pause_before_success()
         delay = self._delay(facts, remaining, random)
         if remaining == math.inf:
             return self._pause(delay, last=False)
-        shortest = delay if callable(policy.pace) else policy.min_delay
-        behind = shortest if policy.pace is None else self._reserve(shortest, remaining)
+        shortest = delay if callable(pace) else delays.min_delay
+        behind = shortest if pace is None else self._reserve(shortest, remaining)
         if is_last(delay, min_delay=behind, remaining=remaining):
             last = self._last_delay(shortest, remaining)
-            if policy.count_requests or last <= max(delay, policy.max_delay):
+            if self._counts_requests or last <= max(delay, delays.max_delay):
                 return self._pause(last, last=True)
             # One more, a short one: no delay of a stock waiter is longer than the others.
         return self._pause(delay, last=False)
 
     def _remaining(self) -> float:
         """The time that may still be slept."""
-        policy, state = self._policy, self.state
-        if policy.max_wait is None:
+        if self._max_wait is None:
             return self._left
-        used = state.elapsed if policy.count_requests else state.slept
-        return min(self._left, policy.max_wait - used)
+        used = self.state.elapsed if self._counts_requests else self.state.slept
+        return min(self._left, self._max_wait - used)
 
     def _delay(self, facts: Facts, remaining: float, random: Random) -> float:
         """The delay before the next attempt, whether or not another one fits after it."""
-        policy, attempts = self._policy, self.state.attempts
-        if callable(policy.pace):
-            return _usable(policy.pace(attempts))
-        if policy.pace == "fixed":
-            return policy.min_delay
-        delay: float | None = policy.max_delay if facts.throttled else None
-        own: Any = {"min_delay": policy.min_delay, "max_delay": policy.max_delay, "random": random}
-        if delay is None and policy.learned is not None:
-            delay = learned_delay(policy.learned, self.state.elapsed, **own)
+        min_delay, max_delay, pace, _, spread, learned = self._delays
+        attempts = self.state.attempts
+        if callable(pace):
+            return _usable(pace(attempts))
+        if pace == "fixed":
+            return min_delay
+        delay: float | None = max_delay if facts.throttled else None
+        own: Any = {"min_delay": min_delay, "max_delay": max_delay, "random": random}
+        if delay is None and learned is not None:
+            delay = learned_delay(learned, self.state.elapsed, **own)
         if delay is None:
             delay = jittered_delay(attempts, **own)
-        if policy.spread and policy.max_attempts is not None:
+        if spread and (most := self._limits.max_attempts) is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
-            delay = max(delay, remaining / (policy.max_attempts - attempts))
-        return min(delay, max(policy.min_delay, self._rests_at - self.state.elapsed))
+            delay = max(delay, remaining / (most - attempts))
+        return min(delay, max(min_delay, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
         """Pause after a success that others have to follow.
 
         They are min_delay apart; the one that could complete `success_for` begins when it does.
         """
-        policy, state = self._policy, self.state
-        wanted, needed = policy.min_delay, 0.0
-        if policy.success_for:
-            needed = state.held_since + policy.success_for - state.elapsed
-            if policy.max_attempts is not None:
+        endings, most, state = self._endings, self._limits.max_attempts, self.state
+        wanted, needed = self._delays.min_delay, 0.0
+        if endings.success_for:
+            needed = state.held_since + endings.success_for - state.elapsed
+            if most is not None:
                 # The attempts that are left have to last until then.
-                wanted = max(wanted, needed / (policy.max_attempts - state.attempts))
-            is_enough = state.successes + 1 >= policy.success_count
+                wanted = max(wanted, needed / (most - state.attempts))
+            is_enough = state.successes + 1 >= endings.success_count
             if is_enough and needed < 2 * wanted:
                 wanted = max(wanted, needed)
         return self._pause_with_room(wanted, needed)
@@ -761,11 +805,10 @@ class Machine:
 
     def _reserve(self, shortest: float, remaining: float) -> float:
         """The time to keep free for the last attempt."""
-        rule = self._policy.last_attempt
-        if self._policy.covers_end:
+        rule = self._limits.last_attempt
+        if self._limits.covers_end:
             rule = LastAttempt.DEADLINE
-        is_unbounded = self._policy.covers_end or not self._policy.count_requests
-        if is_unbounded and self._left <= remaining:
+        if self._is_unbounded and self._left <= remaining:
             # max_wait leaves the last call any time, but the deadline around it does not.
             rule = LastAttempt.LATE
         match rule:
@@ -780,7 +823,7 @@ class Machine:
     def _last_delay(self, shortest: float, remaining: float) -> float:
         reserve = self._reserve(shortest, remaining)
         delay = last_delay(remaining, reserve)
-        if self._policy.last_attempt is LastAttempt.SPEC and reserve < remaining:
+        if self._limits.last_attempt is LastAttempt.SPEC and reserve < remaining:
             return delay
         # Where the reserve takes most of what is left, the attempt is made half way: at once, it
         # would only see the state that was seen a moment ago.
@@ -788,7 +831,7 @@ class Machine:
 
     def _pause(self, seconds: float, *, last: bool) -> Decision:
         # botocore's `Delay=0` is a schedule that only its attempts bound: it may spin.
-        if self._policy.max_wait is not None or self._policy.max_attempts is None:
+        if self._max_wait is not None or self._limits.max_attempts is None:
             seconds = max(seconds, SHORTEST_PAUSE)
         state = self.state
         state.phase, state.pause, state.last = Phase.PAUSING, seconds, last

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from botocore import xform_name
@@ -18,7 +19,6 @@ from ..calls.clients import is_async
 from ..definitions.words import documentation_text, summary_of
 from ..engine.acceptors import Acceptor
 from ..exceptions import WaiterDefinitionError
-from ..option_checks import OPTION_NAMES
 from ..service.bound_waiter import BoundWaiter
 from ..service.clients import ClientHook
 
@@ -147,10 +147,10 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
-        from ..service.client_waits import PreparedWait  # noqa: PLC0415
+        from ..service.client_waits import prepared_wait  # noqa: PLC0415
 
         settings = hook.level.merged()
-        return PreparedWait(
+        return prepared_wait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         ).run()
 
@@ -158,10 +158,10 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
         self: Any, /, *, max_wait: Any = None, **keywords: Any
     ) -> WaiterOutcome[Any]:
         called_at = time.monotonic()
-        from ..service.client_waits import PreparedWait  # noqa: PLC0415 - as above
+        from ..service.client_waits import prepared_wait  # noqa: PLC0415 - as above
 
         settings = hook.level.merged()
-        return await PreparedWait(
+        return await prepared_wait(
             self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
         ).run_async()
 
@@ -171,7 +171,8 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     method.__qualname__ = f"{type(client).__name__}.{bound_waiter.method_name}"
     only_in_botocore = partial(hook.waiters(client).service.only_in_botocore, definition)
     method.__doc__ = WaitDocstring(bound_waiter, only_in_botocore)
-    method.__signature__ = _signature(bound_waiter)
+    method.__signature__ = signature = _Signature(return_annotation="WaiterOutcome")
+    signature.waiter = bound_waiter
     method.definition = definition
     function: Callable[..., Any] = method
     return function
@@ -184,8 +185,23 @@ class _RefusedError(WaiterDefinitionError, AttributeError):
     """
 
 
-def _signature(bound_waiter: BoundWaiter) -> inspect.Signature:
-    """Return the real parameters: max_wait, the operation's (required first), the options."""
+class _Signature(inspect.Signature):
+    """That of a method, which is written when it is read: the lookup imports no options."""
+
+    waiter: BoundWaiter | None = None
+
+    @property
+    def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
+        """The real parameters: max_wait, the operation's (required first), the options."""
+        if self.waiter is not None:
+            super().__init__(_signed(self.waiter), return_annotation=self.return_annotation)
+            self.waiter = None
+        return super().parameters
+
+
+def _signed(bound_waiter: BoundWaiter) -> list[inspect.Parameter]:
+    from ..options import OPTION_NAMES  # noqa: PLC0415 - 4 ms, which the first wait pays anyway
+
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     parameters = [
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
@@ -197,4 +213,4 @@ def _signature(bound_waiter: BoundWaiter) -> inspect.Signature:
     optional = [name for name in members if name not in required]
     parameters += [keyword(name) for name in required]
     parameters += [keyword(name, default=None) for name in (*optional, *OPTION_NAMES)]
-    return inspect.Signature(parameters, return_annotation="WaiterOutcome")
+    return parameters

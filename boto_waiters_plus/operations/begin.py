@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from botocore import xform_name
 
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
+from ..calls import flow
 from ..calls.clients import is_async
 from ..calls.clock import current_time
+from ..calls.flow import Blocking, EitherWay, Flow, Step
 from ..changes import stops
-from ..changes.call import make_awaited, run_blocking
-from ..changes.effects import AnsweredCall, chosen_effect, unchanged_by
+from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import PROPAGATION_WAIT, CallOptions, CallOutcome, PreparedCall
 from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutError
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
-from ..changes.target import called_operation, run_blocked, run_in_task
+from ..changes.target import called_operation
 from ..common.arguments import flag, with_methods
+from ..common.signatures import signature_of
 from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, refuse_short_wait, split_options
@@ -31,12 +33,12 @@ from ..service.clients import waiters_of
 from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from .begun_rows import CallerLease, begun_call, refuse_unkept, wait_after
+from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
 from .pool import WaitPool
-from .stored_wait import NewRows, RowCall
+from .stored_wait import NewRows
 
 if TYPE_CHECKING:
     from .store import Store
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
 
 End = WaiterOutcome[Any] | Exception | None
 
-T = TypeVar("T")
+Begun_co = TypeVar("Begun_co", covariant=True)
+Stored_co = TypeVar("Stored_co", covariant=True)
 
 STORE_OPTIONS: Final = frozenset(
     ("exclusive_key", "include_response", "profile_name", "request_id")
@@ -67,7 +70,7 @@ class BegunOperation(MemoryOperation):
         self,
         wait: Wait,
         pool: WaitPool,
-        answered: AnsweredCall,
+        answered: EffectOfCall,
         call: CallOutcome,
         when: StopsAfter,
         *,
@@ -76,7 +79,7 @@ class BegunOperation(MemoryOperation):
         self.call = replace(call, outcome=None)
         self._no_change_ok = no_change_ok
         self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
-        self.effect: Effect = answered.effect.effect
+        self.effect: Effect = answered.effect
         super().__init__(wait, pool, end=call.outcome)
 
     def stop(self) -> Any:
@@ -94,7 +97,7 @@ class BegunOperation(MemoryOperation):
             ClientError: the service refused, the first of several.
             WaiterError: the poll before it got no answer.
         """
-        return run_blocked(partial(stops.requested, self._answered, self._ended_as()))
+        return flow.run(stops.requested(self._answered, self._ended_as()))
 
     def _cancel_wait(self) -> bool:
         self._is_being_cancelled = self._stops_on_cancel and self._task is not None
@@ -111,7 +114,7 @@ class BegunOperation(MemoryOperation):
         """End as the wait did, after what was begun was stopped."""
         self._stop_made = stop
         if self._no_change_ok:
-            result = unchanged_by(self._answered.effect.mutation, result) or result
+            result = unchanged_by(self._answered.mutation, result) or result
         if isinstance(result, WaiterError):
             result.call = self.call
             result = result if stop is None else stops.told(result, stop)
@@ -132,7 +135,7 @@ class AwaitedOperation(BegunOperation):
             self._pool.on_break(self.end, self._stop_before_cancel)
 
     async def stop(self) -> Any:
-        return await run_in_task(partial(stops.requested, self._answered, self._ended_as()))
+        return await flow.run_async(stops.requested(self._answered, self._ended_as()))
 
     def refuse_blocking(self, instead: str) -> None:
         """Raise RuntimeError if a wait for the end in this thread would keep it from coming."""
@@ -223,18 +226,35 @@ class Beginning:
         """Make the call in this thread, and return the operation for its effect."""
         if self._in_store is None and is_async(type(self.client)):
             raise TypeError("client is an aiobotocore client: use begin_async, in its loop")
+        return flow.run(self._flow())
+
+    async def run_async(self) -> BegunOperation | StoredOperation:
+        """Make the call as part of the calling task."""
+        return await flow.run_async(self._flow())
+
+    def _flow(self) -> Flow[BegunOperation | StoredOperation]:
+        is_undone = self.stops.cancel
         try:
             if self._in_store is not None:
-                return self._begun_in(self._in_store)
-            call = run_blocking(self.prepared)
+                make = Blocking(partial(self._begun_in, self._in_store))
+                stored: StoredOperation = yield _Undoable(make, _cancel if is_undone else None)
+                return stored
+            call = yield _Undoable(self.prepared, self._stop_after if is_undone else None)
         except CallOnceError as error:
             raise _as_boto3(error) from None
         try:
-            return self.begun(call)
+            operation = self.begun(call)
         except WaiterTimeoutError as error:
             if not self.stops.timeout:
                 raise
-            raise stops.told(error, stops.stop_in_time(self.answered(call))) from None
+            in_thread = partial(stops.stop_in_time, self.answered(call))
+            stop = yield EitherWay(in_thread, partial(self._stop_after, call))
+            raise stops.told(error, stop) from None
+        if is_undone:
+            # The task that drives it has to begin before it can be cancelled.
+            begun = EitherWay(lambda: operation, lambda: asyncio.sleep(0, operation))
+            yield _Undoable(begun, _cancel)
+        return operation
 
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
@@ -261,13 +281,11 @@ class Beginning:
         own: dict[str, Any] = {"max_wait": bound.left(bound.seconds), "label": label}
         return Wait.with_options(self.client, self.effect.bound_waiter, {}, self._options, **own)
 
-    async def stop_awaited(self, call: CallOutcome) -> Stop:
+    async def _stop_after(self, call: CallOutcome) -> Stop:
         """Stop what was begun by a call after which there is no wait."""
-        if is_async(type(self.client)):
-            return await stops.stop_in_time_async(self.answered(call))
-        return await asyncio.to_thread(stops.stop_in_time, self.answered(call))
+        return await stops.stop_in_time_async(self.answered(call))
 
-    def answered(self, call: CallOutcome) -> AnsweredCall:
+    def answered(self, call: CallOutcome) -> EffectOfCall:
         """Return a call that was answered, with its effect."""
         return self.effect.answered(self.prepared.parameters, call.response)
 
@@ -280,10 +298,11 @@ class Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        begun = begun_call(prepared, self.effect, self._asked, self.stops)
+        begun = BegunRow.of_call(prepared, self.effect, self._asked, self.stops, store.seal)
         # A worker has other settings.
-        begun["show_parameters"] = self._options.show_parameters
-        label = label_of(ResourceLabel(operation), from_json(begun["parameters"]), self._options)
+        begun.record["show_parameters"] = self._options.show_parameters
+        parameters = from_json(begun.record["parameters"])
+        label = label_of(ResourceLabel(operation), parameters, self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))
         rows = NewRows(store.seal, with_response, profile, begun)
@@ -295,16 +314,17 @@ class Beginning:
             call, lease = None, CallerLease(store.backend, row)
         except StoreError as error:
             raise _uncalled(store, path_of(row), error) from error
-        held = (store.backend, lease.number, self._start + prepared.max_wait, self._clock)
-        row_call = RowCall(row, wait, begun, store.seal, *held)
+        end = self._start + prepared.max_wait
+        held = Held(wait, store.backend, lease.number, end, self._clock)
+        begun.row = row
         try:
             if lease.is_taken:
-                call = row_call.make(prepared, self.effect)
+                call = begun.make(held, prepared, self.effect)
         # What the store does not know is as unknown as what a dead process knew.
         except StoreError:
             raise
         except Exception as error:
-            raised = row_call.ended_in(error)
+            raised = begun.end(held, error)
             if raised is error:
                 raise
             raise raised from None
@@ -315,21 +335,28 @@ class Beginning:
         return made
 
 
-# fmt: off
-@overload
-def begin(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> BegunOperation: ...
-@overload
-def begin(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> StoredOperation: ...
-# fmt: on
-def begin(
+class _Begin(Protocol[Begun_co, Stored_co]):
+    """The types of `begin`, and of its awaited twin."""
+
+    # fmt: off
+    @overload
+    def __call__(
+        self, client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None,
+        in_store: None = None, stop_on_timeout: bool = False, stop_on_cancel: bool = False,
+        propagation_wait: Any = ..., busy_wait: Any = None, no_change_ok: bool = False,
+        missing_ok: bool = False, **keywords: Any,
+    ) -> Begun_co: ...
+    @overload
+    def __call__(
+        self, client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None,
+        in_store: Store, stop_on_timeout: bool = False, stop_on_cancel: bool = False,
+        propagation_wait: Any = ..., busy_wait: Any = None, no_change_ok: bool = False,
+        missing_ok: bool = False, **keywords: Any,
+    ) -> Stored_co: ...
+    # fmt: on
+
+
+def _begin(
     client_method: Any,
     /,
     *,
@@ -343,7 +370,22 @@ def begin(
     no_change_ok: bool = False,
     missing_ok: bool = False,
     **keywords: Any,
-) -> BegunOperation | StoredOperation:
+) -> Beginning:
+    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
+    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
+    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
+    return Beginning(client_method, max_wait, then_wait, in_store, asked, calls, keywords)
+
+
+_typed: Any = signature_of(_begin)
+_blocking: Callable[[Any], _Begin[BegunOperation, StoredOperation]] = _typed
+_awaited: Callable[
+    [Any], _Begin[Coroutine[Any, Any, BegunOperation], Coroutine[Any, Any, StoredOperation]]
+] = _typed
+
+
+@_blocking
+def begin(*arguments: Any, **keywords: Any) -> BegunOperation | StoredOperation:
     """Call a mutation, and return the operation that ends when its effect is seen.
 
     A state from before the call ends nothing: what tells that a state belongs to the call is
@@ -393,42 +435,11 @@ def begin(
         TypeError: an argument is of the wrong kind; before the call.
         OperationError, StoreError: the store refuses the call, as `Store.start`.
     """
-    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
-    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
-    return Beginning(*given).run()
+    return _begin(*arguments, **keywords).run()
 
 
-# fmt: off
-@overload
-async def begin_async(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: None = None,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> BegunOperation: ...
-@overload
-async def begin_async(
-    client_method: Any, /, *, max_wait: Any = None, then_wait: Any = None, in_store: Store,
-    stop_on_timeout: bool = False, stop_on_cancel: bool = False, propagation_wait: Any = ...,
-    busy_wait: Any = None, no_change_ok: bool = False, missing_ok: bool = False, **keywords: Any,
-) -> StoredOperation: ...
-# fmt: on
-async def begin_async(
-    client_method: Any,
-    /,
-    *,
-    max_wait: Any = None,
-    then_wait: Any = None,
-    in_store: Store | None = None,
-    stop_on_timeout: bool = False,
-    stop_on_cancel: bool = False,
-    propagation_wait: Any = PROPAGATION_WAIT,
-    busy_wait: Any = None,
-    no_change_ok: bool = False,
-    missing_ok: bool = False,
-    **keywords: Any,
-) -> BegunOperation | StoredOperation:
+@_awaited
+async def begin_async(*arguments: Any, **keywords: Any) -> BegunOperation | StoredOperation:
     """`begin` as part of the calling task, and `await` waits for the operation.
 
     The call of a blocking client is made in a thread. That of an aiobotocore client is awaited, and
@@ -440,50 +451,35 @@ async def begin_async(
         stop_on_timeout, stop_on_cancel, propagation_wait, busy_wait: as for `begin`.
         no_change_ok, missing_ok, keywords: as for `begin`.
     """
-    asked = {"stop_on_timeout": stop_on_timeout, "stop_on_cancel": stop_on_cancel}
-    calls: dict[str, Any] = {"propagation_wait": propagation_wait, "busy_wait": busy_wait}
-    calls |= {"no_change_ok": no_change_ok, "missing_ok": missing_ok}
-    given = (client_method, max_wait, then_wait, in_store, asked, calls, keywords)
-    beginning = Beginning(*given)
-    if in_store is not None:
-        stored = asyncio.to_thread(beginning.run)
-        return await _awaited(stored, _cancel if stop_on_cancel else None)
-    try:
-        made = make_awaited(beginning.prepared)
-        call = await _awaited(made, beginning.stop_awaited if stop_on_cancel else None)
-    except CallOnceError as error:
-        raise _as_boto3(error) from None
-    try:
-        operation = beginning.begun(call)
-    except WaiterTimeoutError as error:
-        if not stop_on_timeout:
-            raise
-        raise stops.told(error, await beginning.stop_awaited(call)) from None
-    if stop_on_cancel:
-        # The task that drives it has to begin before it can be cancelled.
-        await _awaited(asyncio.sleep(0, operation), _cancel)
-    return operation
+    return await _begin(*arguments, **keywords).run_async()
 
 
 async def _cancel(operation: Operation) -> None:
     await asyncio.to_thread(operation.cancel)
 
 
-async def _awaited(
-    work: Coroutine[Any, Any, T], undo: Callable[[T], Awaitable[object]] | None
-) -> T:
-    """Await something; if the calling task is cancelled, wait for its end, and undo it."""
-    if undo is None:
-        return await work
-    made = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(made)
-    except asyncio.CancelledError:
-        # The answer of a call names what is to be stopped. Another cancellation gives that up.
-        await asyncio.wait([made], timeout=STOP_TIME)
-        if not made.cancel() and made.exception() is None:
-            await undo(made.result())
-        raise
+@dataclass(frozen=True, slots=True)
+class _Undoable:
+    """A step that is undone at its end if the calling task is cancelled meanwhile."""
+
+    step: Step
+    undo: Callable[[Any], Awaitable[object]] | None
+
+    def run(self) -> Any:
+        return self.step.run()
+
+    async def run_async(self) -> Any:
+        if self.undo is None:
+            return await self.step.run_async()
+        made = asyncio.ensure_future(self.step.run_async())
+        try:
+            return await asyncio.shield(made)
+        except asyncio.CancelledError:
+            # The answer of a call names what is to be stopped. Another cancellation gives that up.
+            await asyncio.wait([made], timeout=STOP_TIME)
+            if not made.cancel() and made.exception() is None:
+                await self.undo(made.result())
+            raise
 
 
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:

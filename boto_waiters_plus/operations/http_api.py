@@ -27,7 +27,7 @@ from .. import __version__
 from ..definitions.files import load_definitions
 from ..definitions.parsing import depth_of
 from ..engine.redaction import printable
-from ..option_checks import OPTION_NAMES
+from ..options import OPTION_NAMES
 from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .operation import COLLECTION, OperationError, StoreError, problem

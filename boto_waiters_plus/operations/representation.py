@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import botocore.exceptions
-from botocore.exceptions import ClientError, NoRegionError, ParamValidationError
+from botocore.discovery import EndpointDiscoveryRefreshFailed
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError, ParamValidationError
+from botocore.model import OperationModel
 
 from ..changes.stops import Stop
 from ..engine.acceptors import MatchedAcceptor
@@ -31,11 +33,13 @@ from ..outcome import (
     WaiterOutcome,
     reported_json,
 )
-from ..service.errors import error_facts
+from ..service.data_model import converted
+from ..service.errors import error_facts, is_transient_error
+from ..service.json_parameters import without_sensitive
+from ..service.parameters import wrong_parameters
 from .backend import OPEN, SUCCEEDED, Row
-from .begun_rows import stop_of
-from .operation import CANCELLED_DETAIL, OperationError, path_of, problem, unreadable
-from .sealing import Seal
+from .operation import CANCELLED_DETAIL, OperationError, UnableError, path_of, problem, unreadable
+from .sealing import Seal, json_text, loaded
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterFailedError, "failed"),
@@ -56,6 +60,13 @@ _SHOWN: Final[dict[str, tuple[Any, Any]]] = {
     "next_attempt": (float, None),
 }
 """The columns that are shown, with the types that they have, and what a damaged row shows."""
+
+_NAMES: Final = ("Waiter", "Checksum", "FlexibleChecksum", "IncompleteRead", "StubResponse")
+_OTHERS: Final = (
+    *(getattr(botocore.exceptions, f"{name}Error") for name in _NAMES),
+    EndpointDiscoveryRefreshFailed,
+)
+"""Errors of botocore about an answer, and those of its test doubles."""
 
 _LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
 
@@ -110,13 +121,11 @@ def operation_json(row: Row) -> dict[str, Any]:
 
 
 def row_json(row: Row, seal: Seal) -> dict[str, Any]:
-    """Return the row of a store as `operation_json` does."""
+    """Return the row of a store as `operation_json` does, without what became of a stop."""
     last_error = None
     with contextlib.suppress(OperationError):
         last_error = _body(row, "last_error", seal)
     response, error = _bodies(row, seal)
-    stop = None if error is None else stop_of(row, seal)
-    error = error if error is None or stop is None else with_stop(error, stop)
     opened = {"last_error": last_error, "response": response, "error": error}
     return operation_json({**row, **_readable(row), **opened})
 
@@ -198,6 +207,63 @@ def response_json(outcome: WaiterOutcome[Any], response: Any = None) -> dict[str
     return body
 
 
+def end_of(
+    row_id: str,
+    result: WaiterOutcome[Any] | BaseException,
+    seal: Seal,
+    polled: OperationModel | None = None,
+) -> dict[str, Any]:
+    """Return what changes in the row of a wait that has ended.
+
+    Args:
+        row_id: of the row.
+        result: how it ended.
+        seal: of the store.
+        polled: the operation whose response is stored; None: none is.
+    """
+    response = error = None
+    try:
+        if isinstance(result, BaseException):
+            body = error_json(result)
+            state, error = body["code"], seal.closed(body)
+        else:
+            state, response = SUCCEEDED, seal.closed(_response(result, polled))
+    # An unexpected response, or an error of the caller's `encrypt`, ends no other wait.
+    except Exception as found:
+        state, response = "internal", None
+        detail = f"its end cannot be stored: {type(found).__name__}"
+        error = json_text(problem("internal", detail))
+    end = {"id": row_id, "state": state, "response": response, "error": error, "ended": 0.0}
+    return {**end, "machine_at": 0.0, "lease": None, "next_attempt": None}
+
+
+def timeout_of(row: Row) -> WaiterTimeoutError:
+    """Return the error of a wait that no worker could drive before its deadline."""
+    max_wait = row["deadline"] - row["created"]
+    # Of a damaged row the end is all that is known.
+    with contextlib.suppress(OperationError, TypeError, LookupError, AttributeError):
+        policy = loaded(row["policy"], "policy")
+        max_wait = round(policy.get("asked_wait", policy["max_wait"]), 3)
+    reason = f"timed out after {max_wait:.12g} s for {row['label']}: no worker could drive it"
+    return WaiterTimeoutError(
+        row["waiter"],
+        reason,
+        max_wait=max_wait,
+        observed=row["state_seen"],
+        **{name: row[name] for name in ("label", "attempts", "elapsed")},
+    )
+
+
+def _response(outcome: WaiterOutcome[Any], polled: OperationModel | None) -> dict[str, Any]:
+    response: Any = None
+    if polled is not None and isinstance(outcome, ResponseOutcome):
+        shape = polled.output_shape
+        members = {k: v for k, v in outcome.response.items() if k != "ResponseMetadata"}
+        # As paths see it: JSON.
+        response = converted(shape, without_sensitive(shape, members))
+    return response_json(outcome, response)
+
+
 def outcome_from_json(body: Mapping[str, Any]) -> WaiterOutcome[Any]:
     """Return the outcome that `response_json` described."""
     facts = {**_facts(body), "basis": body.get("basis")}
@@ -247,6 +313,24 @@ def error_code(error: BaseException) -> str:
     if isinstance(error, CREDENTIAL_ERRORS):
         return "credentials"
     return next((code for kind, code in _CODE_OF if isinstance(error, kind)), "internal")
+
+
+def unable(error: BaseException) -> UnableError | None:
+    """Return the error of a worker that could not make a call; None: others could not either.
+
+    What is stored was checked where it was stored. So botocore refuses it by the version, the
+    settings or the certificates that it has here.
+    """
+    cause: Any = getattr(error, "last_exception", None) or error
+    if isinstance(cause, CREDENTIAL_ERRORS):
+        return UnableError("credentials", f"the worker has no credentials: {type(cause).__name__}")
+    is_of_here = isinstance(cause, BotoCoreError) and not isinstance(cause, _OTHERS)
+    if not is_of_here or is_transient_error(cause):
+        return None
+    # Its text may quote parameters.
+    parts = ("the worker cannot make the call", type(cause).__name__, wrong_parameters(cause))
+    code = error_code(cause).replace("internal", "unsupported")
+    return UnableError(code, ": ".join(filter(None, parts)))
 
 
 def error_from_json(body: Mapping[str, Any]) -> Exception:

@@ -26,7 +26,7 @@ from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
 from ..service.waits import find_waiter
 from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
-from .begun_rows import begun_of, tells_what_to_poll
+from .begun import begun_of
 from .client_description import ClientDescription
 from .memory_backend import MemoryBackend
 from .operation import Operation, OperationError, path_of, unreadable
@@ -38,11 +38,9 @@ from .operation_pages import (
     page_position,
     page_token_after,
 )
-from .representation import row_json
 from .sealing import Cipher, Seal
-from .stored_operation import OpenStore, StoredOperation, checked_id
+from .stored_operation import OpenStore, StoredOperation, checked_id, end_overdue
 from .stored_wait import MakeClient, NewRows, reopened
-from .wait_ends import end_overdue
 from .worker import Worker, WorkOptions
 
 # --- the checks of a wait that runs in the background --------------------------------------------
@@ -211,7 +209,7 @@ class Store(OpenStore):
         row = self.row(path)
         if row["state"] == OPEN and end_overdue(self.backend, self.seal, [row]):
             row = self.row(path)
-        return row_json(row, self.seal)
+        return self.json_of(row)
 
     def list(
         self,
@@ -249,7 +247,7 @@ class Store(OpenStore):
             rows = self.backend.list(filters, before, size + 1)
         rows = self.current(rows)
         token = page_token_after(rows[size - 1], filters) if len(rows) > size else None
-        return OperationPage([row_json(row, self.seal) for row in rows[:size]], token)
+        return OperationPage([self.json_of(row) for row in rows[:size]], token)
 
     def cancel(self, path: str) -> bool:
         """End a background wait; return False if it has ended already.
@@ -288,10 +286,10 @@ class Store(OpenStore):
         begun = None
         with contextlib.suppress(OperationError):
             begun = begun_of(row, self.seal)
-        if begun is not None and not (begun["answer"] or begun["is_repeatable"]):
-            raise ValueError(f"{path}: {begun['operation']} got no answer, and cannot be repeated")
-        if begun is not None and begun["answer"] and not tells_what_to_poll(row, self.seal):
-            method = begun["operation"]
+        if begun is not None and not (begun.answer or begun.is_repeatable):
+            raise ValueError(f"{path}: {begun.operation} got no answer, and cannot be repeated")
+        if begun is not None and begun.answer and not begun.tells_what_to_poll:
+            method = begun.operation
             raise ValueError(f"{path}: only the process that called {method} knew what to poll")
         if row["state"] not in (OPEN, SUCCEEDED):
             try:

@@ -9,22 +9,21 @@ import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
-from functools import partial
 from typing import Any, Final
 
 from ..batch.callbacks import CallbackThread
+from ..calls import flow
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
-from ..changes.stops import STOPS, Stop, requested, told
-from ..changes.target import run_blocked
+from ..changes.stops import Stop, requested, told
 from ..common.process import ProcessLock, after_fork, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
-from .backend import OPEN, Backend, Row
-from .begun_rows import answered_call, begun_of, stop_of, stop_stored, stored_answer
+from .backend import OPEN, UNDRIVEN, Backend, Row
+from .begun import BegunRow, begun_of, stop_at_end, stop_of, unanswered
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .operation import (
@@ -34,14 +33,14 @@ from .operation import (
     OperationError,
     SchemaError,
     StoreError,
+    UnableError,
     id_of,
     load_operation,
     path_of,
     unreadable,
 )
-from .representation import cancelled_json, result_of, row_json
+from .representation import cancelled_json, end_of, result_of, row_json, timeout_of, with_stop
 from .sealing import Seal, json_text
-from .wait_ends import end_overdue, is_overdue, owed_at_end
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -73,6 +72,43 @@ def checked_id(path: str, prefix: str = f"{COLLECTION}/") -> str:
     return found[1]
 
 
+def is_overdue(row: Row, now: float) -> bool:
+    """Return whether a worker should have ended the wait of a row by now."""
+    deadline = row["deadline"]
+    return isinstance(deadline, float) and deadline < now - UNDRIVEN_GRACE
+
+
+def end_overdue(
+    backend: Backend, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
+) -> bool:
+    """End those of these open waits that are overdue and driven by no worker; return if any was.
+
+    Args:
+        rows: as they are in the store now.
+        stop: what became of the stop of what was begun; None: it is left to a worker.
+    """
+    _, now = backend.ended_ids(math.inf)
+    ends = (_overdue_end(row, seal, stop) for row in rows if is_overdue(row, now))
+    overdue = [*filter(None, ends)]
+    return bool(overdue and backend.write(UNDRIVEN, overdue))
+
+
+def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row | None:
+    """Return what changes in the row of a wait that no worker drives past its deadline.
+
+    None: it cannot be read here, so that how it ends is not known.
+    """
+    error: Exception
+    try:
+        error = unanswered(row, seal) or timeout_of(row)
+    except UnableError:
+        return None
+    except (OperationError, TypeError, ValueError, KeyError) as found:
+        error = unreadable(f"its end cannot be told: {type(found).__name__}")
+    kept = stop_at_end(row, "stop_on_timeout", seal, stop)
+    return {**end_of(row["id"], error, seal), **kept}
+
+
 class OpenStore(ABC):
     """What operations and workers need of their store."""
 
@@ -90,6 +126,13 @@ class OpenStore(ABC):
         if not rows:
             raise LookupError(f"there is no {path} in {self!r}, or it has expired")
         return rows[0]
+
+    def json_of(self, row: Row) -> dict[str, Any]:
+        """Return the row of a background wait as `operation_json` does."""
+        body = row_json(row, self.seal)
+        if "error" in body and (stop := stop_of(row, self.seal)) is not None:
+            body["error"] = with_stop(body["error"], stop)
+        return body
 
     def current(self, rows: Sequence[Row]) -> list[Row]:
         """Return rows without the debts that are over, and without workers that are gone."""
@@ -110,7 +153,7 @@ class OpenStore(ABC):
         end |= {"error": json_text(cancelled_json(None)), "lease": None, "next_attempt": None}
         for row in self.backend.get([end["id"]]):
             is_driven = row["lease"] is not None and row["lease"] in self.backend.leases()
-            end |= owed_at_end(row, "stop_on_cancel", self.seal, is_driven=is_driven)
+            end |= stop_at_end(row, "stop_on_cancel", self.seal, is_driven=is_driven)
             if is_driven and end.get("owes"):
                 # Its worker stops what was begun.
                 end["lease"] = row["lease"]
@@ -147,8 +190,8 @@ class StoredOperation(Operation):
         Raises:
             OperationError: it cannot be read (here): `unreadable`.
         """
-        if self.made_call is None and (begun := self._begun()) and begun["answer"]:
-            return answered_call(begun)
+        if self.made_call is None and (begun := self._begun()):
+            return begun.call
         return self.made_call
 
     @property
@@ -159,10 +202,7 @@ class StoredOperation(Operation):
             OperationError: as `call`.
         """
         begun = self._begun()
-        try:
-            return None if begun is None else Effect(**begun["effect"])
-        except TypeError:
-            raise unreadable("its effect cannot be read: TypeError") from None
+        return None if begun is None else begun.effect
 
     def stop(self) -> Any:
         """Make the call that stops what was begun, with the credentials of this process.
@@ -176,16 +216,16 @@ class StoredOperation(Operation):
             ClientError, WaiterError: as `stop` of an operation without a store.
         """
         row, begun = self._latest_row(), self._begun()
-        if begun is None or not begun["answer"] or begun["trait"]["stop"] is None:
+        if begun is None or not begun.answer or begun.trait.stop is None:
             raise NotImplementedError(f"nothing is known that stops what {self.path} has begun")
         end = None if row["state"] == OPEN else result_of(row, self._store.seal)
         client = self.client or ClientDescription.of_row(row).make()
-        return run_blocked(partial(requested, stored_answer(client, begun), end))
+        return flow.run(requested(begun.effect_on(client), end))
 
     @property
     def _stops_on_cancel(self) -> bool:  # type: ignore[override]  # its row tells
         with contextlib.suppress(StoreError, LookupError, OperationError):
-            return bool((self._begun() or {}).get("stop_on_cancel"))
+            return (begun := self._begun()) is not None and begun.stop_on_cancel
         return False
 
     def _wait_for_end(self, timeout: float | None) -> None:
@@ -195,7 +235,7 @@ class StoredOperation(Operation):
             with contextlib.suppress(StoreError, LookupError):
                 error.stop = stop_of(self._latest_row(), self._store.seal) or error.stop
 
-    def _begun(self) -> dict[str, Any] | None:
+    def _begun(self) -> BegunRow | None:
         return begun_of(self._latest_row(), self._store.seal)
 
     def _latest_row(self) -> Row:
@@ -205,7 +245,7 @@ class StoredOperation(Operation):
         return self._row
 
     def to_json(self) -> dict[str, Any]:
-        return row_json(self._latest_row(), self._store.seal)
+        return self._store.json_of(self._latest_row())
 
     def add_done_callback(self, fn: Callable[[Future[WaiterOutcome[Any]]], object]) -> None:
         """Call a function with the operation when it is done, or at once if it is."""
@@ -230,8 +270,8 @@ class StoredOperation(Operation):
             # Of a damaged row only the error is told.
             with contextlib.suppress(OperationError):
                 begun = begun_of(row, self._store.seal)
-                if begun and begun["answer"] and isinstance(result, WaiterError):
-                    result.call = self.made_call or answered_call(begun)
+                if begun and begun.answer and isinstance(result, WaiterError):
+                    result.call = self.made_call or begun.call
             if isinstance(result, OperationError):
                 result.stop = stop
             elif isinstance(result, WaiterError) and stop is not None:
@@ -392,8 +432,9 @@ class EndWatcher:
         begun = None
         with contextlib.suppress(OperationError):
             begun = begun_of(row, self._seal)
-        asks = begun is not None and begun["answer"] and begun["stop_on_timeout"]
-        if begun is None or not asks or operation.client is None or not is_overdue(row, now):
+        if begun is None or operation.client is None or not is_overdue(row, now):
+            return False
+        if not (begun.answer and begun.stop_on_timeout):
             return False
 
         def end(stop: Stop) -> None:
@@ -404,8 +445,7 @@ class EndWatcher:
 
         if row["id"] not in self._stopping:
             self._stopping.add(row["id"])
-            make = partial(stop_stored, operation.client, begun)
-            STOPS.add(begun["effect"]["stop"], make, end)
+            begun.stop_in_thread(operation.client, end)
         return True
 
     def _end(self, ids: Collection[str]) -> None:

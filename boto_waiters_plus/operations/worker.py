@@ -6,26 +6,32 @@ import contextlib
 import logging
 import queue
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from types import MethodType
 from typing import Any, Final
 
+from botocore.model import OperationModel
 from botocore.session import get_session
 
 from ..batch.groups import Task
+from ..batch.wait import Wait
 from ..calls.clock import IdleQueue
 from ..changes.effects import unchanged_by
-from ..changes.stops import MOST_STOPS, STOPS, Stop, StopsAfter
+from ..changes.stops import MOST_STOPS, Stop, StopsAfter
 from ..common.arguments import callback, count, seconds, unknown
 from ..common.wrong_arguments import Keyword, WrongValueError, wrong_type
+from ..engine.delays import KnownTime, is_sound_time
+from ..engine.machine import Policy
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
+from ..history import MOST_TIMES
 from ..outcome import WaiterOutcome
-from .backend import ENDED, FREE, OPEN, LeaseLostError, Row
-from .begun_rows import begun_of, process_name, stop_of, stop_stored, unknown_answer, with_stop_kept
+from ..wait.observers import with_times
+from .backend import ENDED, FREE, OPEN, SUCCEEDED, Backend, LeaseLostError, Row
+from .begun import BegunRow, Held, begun_of, process_name, stop_at_end, unanswered
 from .operation import (
     OperationError,
     SchemaError,
@@ -36,10 +42,10 @@ from .operation import (
     unreadable,
 )
 from .pool import WaitPool
-from .representation import progress_of
+from .representation import end_of, progress_of, timeout_of, unable
+from .sealing import Seal, loaded
 from .stored_operation import OpenStore
-from .stored_wait import MakeClient, RowCall, WaitMaker, check_row, unable
-from .wait_ends import Driven, RowTimes, end_of, ended, owed_at_end, timeout_of, unanswered
+from .stored_wait import MakeClient, WaitMaker, check_row
 
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
@@ -81,6 +87,76 @@ def _call_rates(value: Any) -> dict[str, float]:
     option = "calls_per_second"
     names = {name: Keyword(f"{option}[{name!r}]", option) for name in value}
     return {name: float(seconds(names[name], rate)) for name, rate in value.items()}
+
+
+# --- what a worker knows of waits -----------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Driven:
+    """A wait that a worker drives."""
+
+    id: str
+    kind: str
+    deadline: float
+    """Its end by the clock of the worker."""
+    stored: OperationModel | None = None
+    """What it polls, if its response is stored."""
+    task: Task | None = None
+    timeout: Exception | None = None
+    """The error that it ends with if it was called or polled before and no worker can go on."""
+    change: tuple[dict[str, Any], float] | None = None
+    """To be written: what the last attempt changed, and when it was."""
+    result: WaiterOutcome[Any] | BaseException | None = None
+    """To be written: how it ended."""
+    begun: BegunRow | None = None
+    """The row, if what was begun is stopped after a time-out."""
+    client: Any = None
+    """That of the row, for such a stop."""
+    mutation: OperationModel | None = None
+    """The operation of its call, where it is an outcome that this had nothing to change."""
+    last_change: dict[str, Any] | None = None
+    """Of the attempt that ended the wait: written with the end, because its state cannot be resumed
+    by the worker that takes over from one that was killed between the two."""
+
+
+_IS_END: Final = {SUCCEEDED: True, "failed": True, "timed_out": False, "attempts_used_up": False}
+"""By the state of a row: whether the wait ended, or its time."""
+
+KEY: Final = ("service", "waiter", "region")
+
+
+class RowTimes:
+    """The times of the ended rows of a store, read once for each kind of wait."""
+
+    def __init__(self, backend: Backend, seal: Seal) -> None:
+        self._backend, self._seal = backend, seal
+        self._known: dict[tuple[Any, ...], tuple[KnownTime, ...]] = {}
+
+    def policy(self, row: Row, wait: Wait, *, is_begun: bool) -> Policy:
+        """Return the policy of a wait, with the times of its kind if its row asks for them."""
+        asked = loaded(row["policy"], "policy")
+        if not asked.get("delay_history"):
+            return wait.policy
+        names = [*(row[name] or "" for name in KEY), asked.get("delay_kind") or ""]
+        key = (*names, is_begun)
+        if key not in self._known:
+            filters = {name: row[name] for name in KEY if row[name] is not None}
+            ended = self._backend.list({"state": "done", **filters}, None, MOST_TIMES)
+            self._known[key] = tuple(self._times(ended, names[3], is_begun=is_begun))
+        has_longest = bool(asked.get("max_delay_given"))
+        return with_times(wait.policy, self._known[key], names, has_longest=has_longest)
+
+    def _times(self, rows: list[Row], kind: str, *, is_begun: bool) -> Iterator[KnownTime]:
+        for row in rows:
+            # A damaged row tells nothing.
+            with contextlib.suppress(OperationError, TypeError, AttributeError):
+                seconds, is_end = row["elapsed"], _IS_END.get(row["state"])
+                if is_end is None or row["attempts"] < 2 or not is_sound_time(seconds):
+                    continue
+                own = loaded(row["policy"], "policy").get("delay_kind") or ""
+                if own == kind and (begun_of(row, self._seal) is not None) is is_begun:
+                    yield KnownTime(seconds, is_end)
 
 
 # --- the worker ----------------------------------------------------------------------------------
@@ -321,37 +397,37 @@ class Worker:
         """Make the stop that an ended wait owes; leave it to others if that cannot be done here."""
         try:
             begun = begun_of(row, self._seal)
-            if begun is None or stop_of(row, self._seal) is None:
+            if begun is None or (stop := begun.trait.stop) is None or begun.told_stop is None:
                 # Who ended it could not read that none was asked for.
                 self._backend.write(ENDED, [{"id": row["id"], "owes": None, "lease": None}])
                 return
             self._seal.reopened(row["parameters"], "parameters")
-            stop = begun["trait"]["stop"]
-            if stop["resource"] and row["lease"] != self._lease:
+            if stop.resource and row["lease"] != self._lease:
                 reason = "it names the resource, and the worker of the wait has ended"
-                self._stopped(row, Stop(stop["operation"], "not made", reason))
+                self._stopped(begun, Stop(stop.operation, "not made", reason))
             # What finds no place here now is still owed.
             elif len(self._stopping) < MOST_STOPS:
-                make = partial(stop_stored, self._maker.client_of(row), begun)
+                client = self._maker.client_of(row)
                 with self._lock:
                     self._stopping.add(row["id"])
-                STOPS.add(stop["operation"], make, partial(self._stopped, row))
+                begun.stop_in_thread(client, partial(self._stopped, begun))
         except OperationError as error:
             what = row["id" if error.code == "unreadable" else "kind"]
             with self._lock:
                 self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
             self._backend.write(ENDED, [{"id": row["id"], "lease": None}])
 
-    def _stopped(self, row: Row, stop: Stop) -> None:
+    def _stopped(self, begun: BegunRow, stop: Stop) -> None:
         try:
-            self._backend.write(ENDED, [with_stop_kept(row, stop, self._seal)])
+            self._backend.write(ENDED, [begun.with_stop(stop)])
         # Whatever the caller's `encrypt` raises, too: the row owes it as before.
         except Exception as error:
             failed = UnableError("unavailable", f"its stop was not kept: {type(error).__name__}")
             # Another object: the thread of the worker may go through this one.
-            self._unable = {**self._unable, row["id"]: (self._clock() + UNABLE_FOR, failed)}
+            left = self._clock() + UNABLE_FOR, failed
+            self._unable = {**self._unable, begun.row["id"]: left}
         with self._lock:
-            self._stopping.discard(row["id"])
+            self._stopping.discard(begun.row["id"])
         self._news.put(None)
 
     def _held(self, row: Row, to_here: float) -> Driven:
@@ -359,11 +435,11 @@ class Worker:
         try:
             check_row(row)
         except OperationError as error:
-            damaged = ended(row, error)
+            damaged = Driven(row["id"], "", 0.0)
             self._set_result(damaged, error)
             return damaged
         deadline = row["deadline"] + to_here
-        return Driven(row["id"], intern(row["kind"]), bool(row["include_response"]), deadline)
+        return Driven(row["id"], intern(row["kind"]), deadline)
 
     def _prepare(self, row: Row, clock: float, began: float, times: RowTimes) -> None:
         """Make the wait of a row ready to start; let it end if it cannot be run."""
@@ -375,20 +451,15 @@ class Worker:
             if row["kind"] in self._unable:
                 raise self._unable[row["kind"]][1]
             wait, begun = self._maker.wait_of(row)
-            if begun is not None:
-                if begun["answer"] is None:
-                    held = (self._seal, self._backend, self._lease, driven.deadline, self._clock)
-                    age = clock - row["created"] + self._clock() - began
-                    self._go_on_calling(driven, RowCall(row, wait, begun, *held), age)
-                    return
-                if begun.get("no_change_ok"):
-                    model = wait.client.meta.service_model
-                    driven.mutation = model.operation_model(begun["operation"])
-                if begun["stop_on_timeout"]:
-                    make = partial(stop_stored, wait.client, begun)
-                    kept = partial(with_stop_kept, row, seal=self._seal)
-                    driven.stop = begun["effect"]["stop"], make, kept
-            driven.operation = wait.operation
+            if begun is not None and begun.answer is None:
+                age = clock - row["created"] + self._clock() - began
+                self._go_on_calling(driven, begun, wait, age)
+                return
+            if begun is not None and begun.record.get("no_change_ok"):
+                driven.mutation = begun.mutation_on(wait.client)
+            if begun is not None and begun.stop_on_timeout:
+                driven.begun, driven.client = begun, wait.client
+            driven.stored = wait.operation if row["include_response"] else None
             # Without the times the wait goes on as well.
             with contextlib.suppress(StoreError):
                 wait.policy = times.policy(row, wait, is_begun=begun is not None)
@@ -406,22 +477,23 @@ class Worker:
                 driven.timeout = driven.timeout or unanswered(row, self._seal)
             if isinstance(error, UnableError):
                 # Written if the wait ends: its time is over.
-                driven.last_change = owed_at_end(row, "stop_on_timeout", self._seal)
+                driven.last_change = stop_at_end(row, "stop_on_timeout", self._seal)
             self._set_result(driven, error)
         # A damaged state may make any function fail; only the wait of that row ends.
         except Exception as error:
             problem = f"its state cannot be read: {type(error).__name__}"
             self._set_result(driven, unreadable(problem))
 
-    def _go_on_calling(self, driven: Driven, call: RowCall, age: float) -> None:
+    def _go_on_calling(self, driven: Driven, begun: BegunRow, wait: Wait, age: float) -> None:
         """Repeat a call whose process is gone, if that is safe; its outcome is unknown if not."""
 
         def end(error: Exception) -> None:
             if not self._is_stopping:
                 self._set_result(driven, error)
 
-        driven.timeout = unknown_answer(call.begun)
-        if not call.go_on(age, self._calls_end, end):
+        driven.timeout = begun.unknown_answer()
+        held = Held(wait, self._backend, self._lease, driven.deadline, self._clock)
+        if not begun.go_on(held, age, self._calls_end, end):
             with self._lock:
                 self._to_give_back.add(driven.id)
             self._news.put(None)
@@ -465,20 +537,20 @@ class Worker:
         last = {"attempts": task.run.attempts, "elapsed": task.run.elapsed}
         driven.last_change = (driven.last_change or {}) | last
         not_here = unable(result) if isinstance(result, BaseException) else None
-        if driven.stop and (not_here or StopsAfter(timeout=True).includes(result)):
-            operation, make, kept = driven.stop
+        begun = driven.begun
+        if begun and (not_here or StopsAfter(timeout=True).includes(result)):
 
             def end(stop: Stop) -> None:
                 # The caller's `encrypt` may fail: the wait ends all the same.
                 with contextlib.suppress(Exception):
-                    driven.last_change = {**(driven.last_change or {}), **kept(stop)}
+                    driven.last_change = {**(driven.last_change or {}), **begun.with_stop(stop)}
                 self._set_result(driven, not_here or result)
 
             if not_here:
                 # Written if the wait ends: its time is over.
-                end(Stop(operation, "owed"))
+                end(Stop(begun.effect.stop or "", "owed"))
             else:
-                STOPS.add(operation, make, end)
+                begun.stop_in_thread(driven.client, end)
         else:
             self._set_result(driven, not_here or result)
 
@@ -537,7 +609,9 @@ class Worker:
                     back["last_error"] = self._seal.closed(problem(result.code, result.args[1]))
                 backs.append(back)
             else:
-                ends.append(end_of(driven, result, self._seal))
+                known = driven.timeout if isinstance(result, UnableError) else None
+                end = end_of(driven.id, known or result, self._seal, driven.stored)
+                ends.append({**(driven.last_change or {}), **end})
         self._ended += self._backend.write(self._lease, ends) if ends else 0
         if backs:
             self._backend.write(self._lease, backs)

@@ -124,7 +124,7 @@ class FailureSearch:
         self._reply: Reply | None = None
 
     def send(self) -> Any:
-        """Make the bare call of the present read."""
+        """Make the bare call of the present read; see `CauseSearch.send`."""
         assert self._send is not None, "there is a read"
         return self._send()
 
@@ -208,19 +208,19 @@ class FailureSearch:
 def begin_search(
     client: Any,
     operation: OperationModel,
-    parameters: Mapping[str, Any],
     response: Mapping[str, Any],
-    *,
     elapsed: float,
+    parameters: Mapping[str, Any],
     call: Mapping[str, Any] | None = None,
     budget: Iterator[object] | None = None,
 ) -> FailureSearch | None:
     """Begin the search for the cause of a failure; None: there is nothing to read.
 
     Args:
-        client, operation, parameters: those of the wait.
+        client, operation: those of the wait.
         response: the one in the failure state.
         elapsed: seconds since the start of the wait.
+        parameters: of the operation.
         call: the `input` and `output` of the call whose effect is waited for.
         budget: has an item for each read that the waits of a batch may make yet; None: no limit.
     """
@@ -249,39 +249,3 @@ def _joined(value: Any, separator: str = ": ") -> str:
 def _seen(operation: OperationModel, response: Any) -> Any:
     members = {name: value for name, value in response.items() if name != "ResponseMetadata"}
     return converted(operation.output_shape, members)
-
-
-class ExplainedSend:
-    """What a waiter object sends, and the reads after a failure where they are asked for.
-
-    Args:
-        send: makes the bare call of the operation.
-        is_reply: tells which of its exceptions are replies.
-        client, operation, parameters: those of the wait.
-    """
-
-    def __init__(
-        self,
-        send: Callable[[], Any],
-        is_reply: Callable[[Exception], bool],
-        client: Any,
-        operation: OperationModel,
-        parameters: Mapping[str, Any],
-    ) -> None:
-        self._send = send
-        self._is_reply = is_reply
-        self._wait = client, operation, parameters
-        self._search: FailureSearch | None = None
-
-    def __call__(self) -> Any:
-        """Make the bare call."""
-        return self._send() if self._search is None else self._search.send()
-
-    def search(self, response: Mapping[str, Any], elapsed: float) -> FailureSearch | None:
-        """Begin a search for the cause of a failure; see `Explainer.search`."""
-        self._search = begin_search(*self._wait, response, elapsed=elapsed)
-        return self._search
-
-    def is_reply(self, error: Exception) -> bool:
-        """Return whether an exception is a reply: of a read any is, since the wait has failed."""
-        return self._search is not None or self._is_reply(error)

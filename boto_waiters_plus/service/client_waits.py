@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from botocore.model import OperationModel
 
-from ..calls.client_call import async_call_for, call_for
-from ..calls.clients import client_behind
-from ..calls.errors import is_of_the_call
+from ..calls.client_call import Calls
 from ..calls.private_names import marked_as_waiter
 from ..deadlines import effective_max_wait
 from ..options import (
@@ -20,9 +18,9 @@ from ..options import (
     refuse_short_wait,
     split_options,
 )
-from ..outcome import WaiterOutcome
 from ..settings import Settings
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
+from ..wait.facts import BeginSearch, CauseSearch
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
@@ -31,10 +29,6 @@ from .judge import DefinitionJudge
 from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
 from .shapes import members_of
 from .sharing import on_one_page
-
-if TYPE_CHECKING:
-    from .causes import FailureSearch
-
 
 # --- the request that each attempt of a wait makes -----------------------------------------------
 
@@ -46,32 +40,19 @@ class ClientRequest:
         client: a botocore client.
         waiter: the definition on its operation.
         parameters: the operation's parameters.
-        call: the `input` and `output` of the call whose effect is waited for.
-        budget: of the reads about failures in a batch; see `FailureSearch`.
 
     Raises:
         ValueError: a list of identifiers is empty, or has more than an answer can have.
     """
 
-    __slots__ = ("_budget", "_call", "_fixed", "_search", "_waiter", "client", "parameters")
+    __slots__ = ("_fixed", "_waiter", "client", "parameters")
 
-    def __init__(
-        self,
-        client: Any,
-        waiter: BoundWaiter,
-        parameters: Mapping[str, Any],
-        *,
-        call: Mapping[str, Any] | None = None,
-        budget: Iterator[object] | None = None,
-    ) -> None:
+    def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
         # Those of a `Wait` are within the caller's reach until the batch begins.
         refuse_empty_id_list(waiter.operation, parameters)
         self.client = client
         self.parameters = parameters
         self._waiter = waiter
-        self._call = call
-        self._budget = budget
-        self._search: FailureSearch | None = None
         self._fixed = parameters
         for value in parameters.values():
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
@@ -87,29 +68,8 @@ class ClientRequest:
         return self._waiter.operation
 
     def __call__(self) -> Any:
-        """Make the bare call: of the operation, or of a read after a failure."""
-        if self._search is not None:
-            return self._search.send()
+        """Make the bare call."""
         return getattr(self.client, self._waiter.client_method)(**self._fixed)
-
-    def search(self, response: Mapping[str, Any], elapsed: float) -> FailureSearch | None:
-        """Begin a search for the cause of a failure; see `Explainer.search`."""
-        from .causes import begin_search  # noqa: PLC0415 - for failures only
-
-        self._search = begin_search(
-            self.client,
-            self._waiter.operation,
-            self.parameters,
-            response,
-            call=self._call,
-            elapsed=elapsed,
-            budget=self._budget,
-        )
-        return self._search
-
-    def is_reply(self, error: Exception) -> bool:
-        """Return whether an exception is a reply: of a read any is, since the wait has failed."""
-        return self._search is not None or is_of_the_call(error)
 
     def __str__(self) -> str:
         """Return the label of the resource that the request is about."""
@@ -132,11 +92,31 @@ class ClientRequest:
         return on_one_page(self._waiter.polling.coalescing, self._waiter.operation, parameters)
 
 
+def search_of(client: Any, operation: OperationModel, *known: Any) -> BeginSearch:
+    """Return what begins the search for the cause of a failure; `known`: see `begin_search`."""
+
+    def begin(response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        from .causes import begin_search  # noqa: PLC0415 - for failures only
+
+        return begin_search(client, operation, response, elapsed, *known)
+
+    return begin
+
+
 # --- the wait ------------------------------------------------------------------------------------
 
 
-class PreparedWait:
-    """A wait that is ready to start; raises for whatever is wrong with its arguments.
+def prepared_wait(
+    client: Any,
+    waiter: BoundWaiter,
+    settings: Settings,
+    *,
+    max_wait: Any,
+    keywords: Mapping[str, Any],
+    called_at: float | None = None,
+    call: Mapping[str, Any] | None = None,
+) -> PreparedWait:
+    """Return a wait that is ready to start.
 
     Args:
         client, waiter, settings, max_wait: those of the wait.
@@ -147,68 +127,39 @@ class PreparedWait:
     Raises:
         TypeError, ValueError: a bad option.
     """
-
-    def __init__(
-        self,
-        client: Any,
-        waiter: BoundWaiter,
-        settings: Settings,
-        *,
-        max_wait: Any,
-        keywords: Mapping[str, Any],
-        called_at: float | None = None,
-        call: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._client = client
-        given, parameters = split_keywords(waiter, keywords)
-        waiter = waiter_for(waiter, parameters)
-        self._request = request = ClientRequest(client, waiter, copied(parameters), call=call)
-        refuse_short_wait(given, max_wait)
-        self._options = options = given.merged_over(settings.defaults)
-        bound = effective_max_wait(waiter.method_name, max_wait)
-        policy = policy_for(waiter.definition, options, bound, given)
-        waiter.warn()
-        client, observers = client_behind(client), settings.observers
-        description = waiter.polling.description
-        if options.delay_history:
-            policy, observers = with_history(options, policy, observers, description, client)
-        self._run = WaitRun(
-            description,
-            policy,
-            DefinitionJudge(waiter.polling, request.parameters, client.meta.endpoint_url, call),
-            label=request.label_under(options),
-            show_parameters=options.show_parameters is not False,
-            observers=observers,
-            on_attempt=options.on_attempt,
-            called_at=called_at,
-            explainer=request,
-            refused=RefusedPart.of(call),
-        )
-
-    def run(self) -> WaiterOutcome[Any]:
-        """Run it in the calling thread.
-
-        Raises:
-            WaiterError: it did not succeed.
-        """
-        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
-        polling = call_for(
-            self._client,
-            request,
-            awaited=False,
-            is_reply=request.is_reply,
-            cancel=cancel,
-            in_thread=bool(self._options.call_in_thread),
-        )
-        with marked_as_waiter():
-            return drive(self._run, polling, cancel=cancel, wake=wake)
-
-    async def run_async(self) -> WaiterOutcome[Any]:
-        """`run` as part of a task: aiobotocore clients are awaited, others called in threads."""
-        request, cancel, wake = self._request, self._options.cancel_event, self._options.wake_signal
-        polling = async_call_for(self._client, request, is_reply=request.is_reply, cancel=cancel)
-        with marked_as_waiter():
-            return await drive_async(self._run, polling, cancel=cancel, wake=wake)
+    given, parameters = split_keywords(waiter, keywords)
+    waiter = waiter_for(waiter, parameters)
+    request = ClientRequest(client, waiter, copied(parameters))
+    refuse_short_wait(given, max_wait)
+    options = given.merged_over(settings.defaults)
+    bound = effective_max_wait(waiter.method_name, max_wait)
+    policy = policy_for(waiter.definition, options, bound, given)
+    waiter.warn()
+    calls = Calls(
+        send=request,
+        client=client,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
+    observers, description = settings.observers, waiter.polling.description
+    if options.delay_history:
+        policy, observers = with_history(options, policy, observers, description, calls.client)
+    endpoint = calls.client.meta.endpoint_url
+    wait_run = WaitRun(
+        description,
+        policy,
+        DefinitionJudge(waiter.polling, request.parameters, endpoint, call),
+        label=request.label_under(options),
+        show_parameters=options.show_parameters is not False,
+        observers=observers,
+        on_attempt=options.on_attempt,
+        called_at=called_at,
+        begin_search=search_of(client, waiter.operation, request.parameters, call),
+        refused=RefusedPart.of(call),
+    )
+    return PreparedWait(
+        wait_run=wait_run, calls=calls, wake=options.wake_signal, context=marked_as_waiter
+    )
 
 
 def waiter_for(waiter: BoundWaiter, parameters: Mapping[str, Any]) -> BoundWaiter:

@@ -49,6 +49,9 @@ class PollingWaiter:
         self.operation = operation
         self._from_user = from_user
 
+    is_shared = True
+    """Whether a response that answers one wait may answer others, too."""
+
     is_shipped = False
     """Whether the acceptors are known to come with this package, under whatever name."""
 
@@ -130,7 +133,7 @@ class PollingWaiter:
     @computed_once
     def screen(self) -> Screen | None:
         """What tells the states of many resources at once; None if nothing does."""
-        return screen_by(self.definition, self.operation)
+        return screen_by(self.definition, self.operation) if self.is_shared else None
 
     @computed_once
     def _compared(self) -> tuple[Compared | None, ...]:
@@ -151,8 +154,8 @@ class PollingWaiter:
 
     @computed_once
     def coalescing(self) -> Coalescing | None:
-        """How a response is split by the identifiers of the request; None: it has none."""
-        return coalescing_of(self.operation)
+        """How a response is split by the identifiers of the request; None: it is not."""
+        return coalescing_of(self.operation) if self.is_shared else None
 
     @computed_once
     def of_response(self) -> Mapping[int | None, tuple[Facts, ReasonFinder]]:

@@ -3,44 +3,56 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any, overload
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol, TypeVar, overload
 
 from ..calls.clients import client_behind, is_async
 from ..common.arguments import unknown
+from ..common.signatures import signature_of
 from ..common.wrong_arguments import WrongTypeError, wrong_type
 from ..engine.model import WaiterDefinition
 from ..outcome import WaiterOutcome
 from ..settings import Settings
+from ..wait.drivers import PreparedWait
 from .bound_waiter import BoundWaiter
-from .client_waits import PreparedWait
+from .client_waits import prepared_wait
 from .clients import waiters_of
 from .service_waiters import ServiceWaiters
 
+T_co = TypeVar("T_co", covariant=True)
 
-@overload
-def wait_until(
-    client: Any,
-    waiter: str | WaiterDefinition,
-    /,
-    *,
-    until_state: None = None,
-    state_path: None = None,
-    max_wait: Any = None,
-    **keywords: Any,
-) -> WaiterOutcome[Any]: ...
-@overload
-def wait_until(
-    client: Any,
-    operation: str,
-    /,
-    *,
-    until_state: str | Iterable[str],
-    state_path: str | None = None,
-    max_wait: Any = None,
-    **keywords: Any,
-) -> WaiterOutcome[Any]: ...
-def wait_until(
+
+class _WaitUntil(Protocol[T_co]):
+    """The types of `wait_until`, and of its awaited twin."""
+
+    @overload
+    def __call__(
+        self,
+        client: Any,
+        waiter: str | WaiterDefinition,
+        /,
+        *,
+        until_state: None = None,
+        state_path: None = None,
+        max_wait: Any = None,
+        **keywords: Any,
+    ) -> T_co: ...
+    @overload
+    def __call__(
+        self,
+        client: Any,
+        operation: str,
+        /,
+        *,
+        until_state: str | Iterable[str],
+        state_path: str | None = None,
+        max_wait: Any = None,
+        **keywords: Any,
+    ) -> T_co: ...
+
+
+def _wait_until(
     client: Any,
     waiter: str | WaiterDefinition,
     /,
@@ -49,7 +61,18 @@ def wait_until(
     state_path: str | None = None,
     max_wait: Any = None,
     **keywords: Any,
-) -> WaiterOutcome[Any]:
+) -> Callable[[], PreparedWait]:
+    own: dict[str, Any] = {"max_wait": max_wait, "called_at": time.monotonic()}
+    found = find_waiter(client, waiter, until_state, state_path)
+    return partial(prepared_wait, client, *found, keywords=keywords, **own)
+
+
+def _typed(function: Callable[..., T_co]) -> _WaitUntil[T_co]:
+    return signature_of(_wait_until)(function)
+
+
+@_typed
+def wait_until(*arguments: Any, **keywords: Any) -> WaiterOutcome[Any]:
     """Run one wait on any client, hooked or not.
 
     Args:
@@ -72,47 +95,14 @@ def wait_until(
         TypeError: `max_wait` is missing, or an option is of the wrong kind.
         WaiterError: the wait did not succeed (section "Waiter workflow").
     """
-    called_at = time.monotonic()
-    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    if is_async(type(client_behind(client))):
+    prepare = _wait_until(*arguments, **keywords)
+    if is_async(type(client_behind(arguments[0]))):
         raise TypeError("client is an aiobotocore client: await wait_until_async instead")
-    return PreparedWait(
-        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-    ).run()
+    return prepare().run()
 
 
-@overload
-async def wait_until_async(
-    client: Any,
-    waiter: str | WaiterDefinition,
-    /,
-    *,
-    until_state: None = None,
-    state_path: None = None,
-    max_wait: Any = None,
-    **keywords: Any,
-) -> WaiterOutcome[Any]: ...
-@overload
-async def wait_until_async(
-    client: Any,
-    operation: str,
-    /,
-    *,
-    until_state: str | Iterable[str],
-    state_path: str | None = None,
-    max_wait: Any = None,
-    **keywords: Any,
-) -> WaiterOutcome[Any]: ...
-async def wait_until_async(
-    client: Any,
-    waiter: str | WaiterDefinition,
-    /,
-    *,
-    until_state: str | Iterable[str] | None = None,
-    state_path: str | None = None,
-    max_wait: Any = None,
-    **keywords: Any,
-) -> WaiterOutcome[Any]:
+@_typed
+async def wait_until_async(*arguments: Any, **keywords: Any) -> WaiterOutcome[Any]:
     """`wait_until` as part of the calling task.
 
     An aiobotocore client is awaited. Any other is called in a thread, one per call; for many
@@ -129,11 +119,7 @@ async def wait_until_async(
     Raises:
         ValueError, TypeError, WaiterError: as `wait_until`.
     """
-    called_at = time.monotonic()
-    bound_waiter, settings = find_waiter(client, waiter, until_state, state_path)
-    return await PreparedWait(
-        client, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-    ).run_async()
+    return await _wait_until(*arguments, **keywords)().run_async()
 
 
 def find_waiter(

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import botocore.client
 import botocore.waiter
 from botocore.exceptions import ClientError, ParamValidationError
 from botocore.model import OperationModel
 
-from ..calls.client_call import call_for
+from ..calls.client_call import Calls
 from ..calls.clients import client_called_by, is_async
 from ..calls.private_names import call_of_waiter, client_method_of, marked_as_waiter
 from ..common.errors import warn
 from ..engine.machine import AttemptsUsedUp, Ending, Failed, TimedOut
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..option_checks import OPTION_NAMES
-from ..options import WaitOptions, refuse_other_names, split_options
+from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
+from ..service.client_waits import search_of
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
@@ -34,7 +34,7 @@ from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
 from ..service.tokens import with_marked_tokens
 from ..settings import Settings
-from ..wait.drivers import drive, drive_async
+from ..wait.drivers import PreparedWait
 from ..wait.facts import Judge
 from ..wait.observers import with_history
 from ..wait.wait_run import WaitRun
@@ -46,10 +46,7 @@ from ..wait.wording import (
 )
 from .defined_waiters import ErrorResponses, bound_waiter_of, runs_here
 from .stock_judge import StockJudge, acceptors_of
-from .waiter_config import policy_of
-
-if TYPE_CHECKING:
-    from ..service.causes import ExplainedSend
+from .waiter_config import stock_policy
 
 
 def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> WaiterOutcome[Any]:
@@ -69,29 +66,7 @@ def wait(waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> Waiter
         WaiterError: the wait did not succeed, in botocore's words. Other errors pass as the
             operation raised them.
     """
-    prepared = _Prepared(waiter, keywords, settings)
-    if prepared.client is not None and is_async(type(prepared.client)):
-        raise TypeError(
-            f"the waiter {waiter.name} blocks, but calls of its aiobotocore client are awaited: "
-            "use client.get_waiter, or aiobotocore.waiter.AIOWaiter"
-        )
-    options = prepared.options
-    call = call_for(
-        prepared.client,
-        prepared.send,
-        awaited=False,
-        is_reply=prepared.is_reply,
-        cancel=options.cancel_event,
-        in_thread=bool(options.call_in_thread),
-    )
-    with marked_as_waiter(), _answering_slips(keywords):
-        outcome = drive(
-            prepared.run,
-            call,
-            cancel=options.cancel_event,
-            wake=options.wake_signal,
-            sleep=_stock_sleep,
-        )
+    outcome = _prepared(waiter, keywords, settings, awaited=False).run()
     _leave(waiter, outcome)
     return outcome
 
@@ -103,28 +78,17 @@ async def wait_async(waiter: Any, keywords: Mapping[str, Any], settings: Setting
         The last response, or error response, as from aiobotocore; the outcome is left as
         `waiter.outcome`.
     """
-    prepared = _Prepared(waiter, keywords, settings)
-    if prepared.client is not None and not is_async(type(prepared.client)):
-        raise TypeError(
-            f"the waiter {waiter.name} is awaited, but calls of its client block: "
-            "use client.get_waiter, or wait_until_async, which calls in threads"
-        )
-    options = prepared.options
-    cancel, is_reply = options.cancel_event, prepared.is_reply
-    call = call_for(prepared.client, prepared.send, awaited=True, is_reply=is_reply, cancel=cancel)
-    with marked_as_waiter(), _answering_slips(keywords):
-        outcome = await drive_async(
-            prepared.run, call, cancel=options.cancel_event, wake=options.wake_signal
-        )
-    _leave(waiter, outcome)
-    return prepared.run.last_response
+    prepared = _prepared(waiter, keywords, settings, awaited=True)
+    _leave(waiter, await prepared.run_async())
+    return prepared.wait_run.last_response
 
 
 @contextlib.contextmanager
-def _answering_slips(names: Iterable[str]) -> Iterator[None]:
-    """Add what `wait_until_*` says to botocore's words about a parameter that does not exist."""
+def _marked_and_answering_slips(names: Iterable[str]) -> Iterator[None]:
+    """Mark the requests, and say more than botocore about a parameter that does not exist."""
     try:
-        yield
+        with marked_as_waiter():
+            yield
     except ParamValidationError as error:
         unknown = [name for name in names if f'parameter in input: "{name}"' in str(error)]
         try:
@@ -141,58 +105,77 @@ def _leave(waiter: Any, outcome: WaiterOutcome[Any] | None) -> None:
         waiter.outcome = outcome
 
 
-class _Prepared:
-    """A wait that is ready to start; raises for whatever is wrong with its arguments."""
-
-    def __init__(self, waiter: Any, keywords: Mapping[str, Any], settings: Settings) -> None:
-        called_at = time.monotonic()
-        parameters = dict(keywords)
-        waiter_config = parameters.pop("WaiterConfig", {})
-        max_wait = parameters.pop("max_wait", None)
-        given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
-        self.options = given.merged_over(settings.defaults)
-        operation = call_of_waiter(waiter)
-        method = client_method_of(operation)
-        self.client = client = client_called_by(operation if method is None else method)
-        model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
-        policy = policy_of(waiter.config, waiter_config, max_wait, given, self.options, client)
-        parameters = copied(parameters)
-        # Those that botocore itself would put in, which it does behind the client's method.
-        sent = parameters if model is None else with_marked_tokens(model, parameters)
+def _prepared(
+    waiter: Any, keywords: Mapping[str, Any], settings: Settings, *, awaited: bool
+) -> PreparedWait:
+    """Return a wait that is ready to start; raise for wrong arguments."""
+    called_at = time.monotonic()
+    parameters = dict(keywords)
+    waiter_config = parameters.pop("WaiterConfig", {})
+    max_wait = parameters.pop("max_wait", None)
+    given = WaitOptions(**{n: parameters.pop(n) for n in OPTION_NAMES if n in parameters})
+    options = given.merged_over(settings.defaults)
+    operation = call_of_waiter(waiter)
+    method = client_method_of(operation)
+    client = client_called_by(operation if method is None else method)
+    model = _operation_model(client, getattr(waiter.config, "operation", waiter.name))
+    policy = stock_policy(waiter.config, waiter_config, max_wait, given, options, client)
+    parameters = copied(parameters)
+    # Those that botocore itself would put in, which it does behind the client's method.
+    sent = parameters if model is None else with_marked_tokens(model, parameters)
+    calls = Calls(
         # No `or`: a mock in the operation's place would record that its truth was asked for.
-        self.send: Callable[[], Any]
-        self.send = partial(operation, **parameters) if method is None else partial(method, **sent)
+        send=partial(operation, **parameters) if method is None else partial(method, **sent),
+        client=client,
+        awaited=awaited,
         # A replaced operation that raises a ClientError raised it on purpose.
-        self.is_reply = _never if method is None else _is_reply
-        is_explained = policy.explain and method is not None and model is not None
-        explainer = self._explained(model, parameters) if is_explained else None
-        _warn_of_empty_list(model, parameters)
-        description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
-        _leave(waiter, None)
-        observers = settings.observers
-        if self.options.delay_history:
-            policy, observers = with_history(self.options, policy, observers, description, client)
-        self.run = _StockRun(
-            description,
-            policy,
-            judge,
-            label="" if resource is None else label_of(resource, parameters, self.options),
-            show_parameters=self.options.show_parameters is not False,
-            observers=observers,
-            on_attempt=self.options.on_attempt,
-            wording=_stock_wording,
-            is_raw=_is_raised_raw,
-            called_at=called_at,
-            explainer=explainer,
-        )
+        is_reply=_never if method is None else _is_reply,
+        cancel=options.cancel_event,
+        in_thread=bool(options.call_in_thread),
+    )
+    begin_search = None
+    if policy.endings.explain and method is not None and model is not None:
+        begin_search = search_of(client, model, parameters)
+    _warn_of_empty_list(model, parameters)
+    description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
+    _leave(waiter, None)
+    observers = settings.observers
+    if options.delay_history:
+        policy, observers = with_history(options, policy, observers, description, client)
+    run = _StockRun(
+        description,
+        policy,
+        judge,
+        label="" if resource is None else label_of(resource, parameters, options),
+        show_parameters=options.show_parameters is not False,
+        observers=observers,
+        on_attempt=options.on_attempt,
+        wording=_stock_wording,
+        is_raw=_is_raised_raw,
+        called_at=called_at,
+        begin_search=begin_search,
+    )
+    _refuse_other_kind(waiter.name, client, awaited=awaited)
+    return PreparedWait(
+        wait_run=run,
+        calls=calls,
+        wake=options.wake_signal,
+        sleep=_stock_sleep,
+        context=partial(_marked_and_answering_slips, keywords),
+    )
 
-    def _explained(self, model: Any, parameters: Mapping[str, Any]) -> ExplainedSend:
-        """Return what makes the reads about a failure, too, and let it make the calls."""
-        from ..service.causes import ExplainedSend  # noqa: PLC0415 - only where it is asked for
 
-        self.send = send = ExplainedSend(self.send, self.is_reply, self.client, model, parameters)
-        self.is_reply = send.is_reply
-        return send
+def _refuse_other_kind(name: str, client: Any, *, awaited: bool) -> None:
+    if client is None or is_async(type(client)) is awaited:
+        return
+    what, calls = "blocks", "of its aiobotocore client are awaited"
+    other = "aiobotocore.waiter.AIOWaiter"
+    if awaited:
+        what, calls = "is awaited", "of its client block"
+        other = "wait_until_async, which calls in threads"
+    raise TypeError(
+        f"the waiter {name} {what}, but calls {calls}: use client.get_waiter, or {other}"
+    )
 
 
 def client_of(waiter: Any) -> Any:
@@ -318,9 +301,9 @@ def _stock_reason(run: WaitRun, ending: Ending) -> str:
             return f"Max attempts exceeded{_accepted_state(run)}"
         case TimedOut():
             # A call that is not answered ends so before any time bound.
-            policy, unanswered = run.policy, run.unanswered_since is not None
-            is_late = policy.deadline is not None and run.elapsed >= policy.deadline
-            is_bounded = policy.count_requests or is_late or not unanswered
+            limits, unanswered = run.policy.limits, run.unanswered_since is not None
+            is_late = limits.deadline is not None and run.elapsed >= limits.deadline
+            is_bounded = limits.count_requests or is_late or not unanswered
             no_answer = f"{run.description.operation} was not answered in time"
             reason = timed_out_after(run) if is_bounded else no_answer
             return f"{reason}{_accepted_state(run)}"

@@ -29,13 +29,13 @@ from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..deadlines import deadline_left
 from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..options import WaitOptions, common_policy_fields, refuse_misfit, refuse_short_wait
+from ..options import WaitOptions, policy_of, refuse_misfit, refuse_short_wait
 
 CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
 SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
 
 
-def policy_of(
+def stock_policy(
     config: Any,
     waiter_config: Any,
     max_wait: Any,
@@ -60,8 +60,8 @@ def policy_of(
     chosen = _chosen(config, waiter_config, client)
     # Defaults do not change a schedule that was chosen.
     applied = given if chosen else options
-    min_delay, max_delay, pace = _delays(config, delay, applied, is_chosen=bool(chosen))
-    refuse_misfit(min_delay, max_delay, "", applied, given)
+    delays = _delays(config, delay, applied, is_chosen=bool(chosen))
+    refuse_misfit(delays["min_delay"], delays["max_delay"], "", applied, given)
     wall = waiter_config.get("MaxWait") if max_wait is None else max_wait
     limits = _limits(delay, attempts, chosen, wall, options)
     refuse_short_wait(given, limits["max_wait"])
@@ -71,15 +71,9 @@ def policy_of(
         limits |= {"deadline": left.seconds, "ended_by": None if is_first else left.end}
     if applied.max_attempts is not None:
         limits["max_attempts"] = applied.max_attempts
-    return Policy(
-        min_delay=min_delay,
-        max_delay=max_delay,
-        pace=pace,
-        patience=math.inf if chosen else _patience(client),
-        explain=bool(options.explain_failure),
-        **limits,
-        **common_policy_fields(options),
-    )
+    limits["patience"] = math.inf if chosen else _patience(client)
+    delays["spread"] = limits.pop("spread", False)
+    return policy_of(options, delays, limits, explain=bool(options.explain_failure))
 
 
 def _limits(
@@ -89,15 +83,15 @@ def _limits(
     max_wait: Any,
     options: WaitOptions,
 ) -> dict[str, Any]:
-    """Return the members of the policy that limit the wait."""
+    """Return the members of `Limits`, and `spread`."""
     if max_wait is not None:
         return {
             "max_wait": time_bound("max_wait", max_wait),
             "max_attempts": attempts if "MaxAttempts" in chosen else None,
-            "last_attempt": LastAttempt(options.last_attempt or "late"),
         }
     if chosen or not delay or attempts is None or attempts == 1:
-        return {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+        own = {"max_wait": None, "max_attempts": attempts, "count_requests": False}
+        return {**own, "last_attempt": LastAttempt.LATE}
     has_delays = (options.min_delay, options.max_delay, options.delay_pace) != (None, None, None)
     return {
         "max_wait": delay * (attempts - 1),
@@ -109,10 +103,8 @@ def _limits(
     }
 
 
-def _delays(
-    config: Any, delay: float, options: WaitOptions, *, is_chosen: bool
-) -> tuple[float, float, Pace]:
-    """Return min_delay, max_delay and the pace."""
+def _delays(config: Any, delay: float, options: WaitOptions, *, is_chosen: bool) -> dict[str, Any]:
+    """Return the members of `Delays`."""
     pace: Pace = options.delay_pace
     is_fixed = is_chosen or not delay or pace == "fixed"
     if is_fixed:
@@ -121,12 +113,13 @@ def _delays(
         converted = aws_delay_range if options.converted_delays == "aws" else delay_range
         least, most = getattr(config, "delays", None) or converted(delay)
     if options.min_delay is None and options.max_delay is None:
-        return least, most, "fixed" if is_fixed and pace is None else pace
+        pace = "fixed" if is_fixed and pace is None else pace
+        return {"min_delay": least, "max_delay": most, "pace": pace}
     longest: Any = math.inf if options.max_delay is None else options.max_delay
     given: Any = options.min_delay
     least = min(least or 1, longest) if given is None else given
     most = max(most, least) if options.max_delay is None else longest
-    return least, most, pace
+    return {"min_delay": least, "max_delay": most, "pace": pace}
 
 
 def _patience(client: Any) -> float:

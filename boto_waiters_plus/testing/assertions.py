@@ -15,7 +15,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..calls.clock import current_time
-from ..conditions.calls import refuse_coroutine_function, value_of
+from ..calls.flow import value_of
+from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
 from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of, success
@@ -394,7 +395,7 @@ class _Assertion:
         return None
 
     def _text(self) -> str:
-        max_wait = self._condition.wait_run.policy.max_wait or 0.0
+        max_wait = self._condition.wait_run.policy.limits.max_wait or 0.0
         expectation = self._kind.expectation.format(
             pattern=_described(self._given_pattern, self._pattern),
             time=f"{max(0.0, max_wait):.4g} s",

@@ -1,13 +1,16 @@
-"""The drivers of a wait, blocking and awaited, and the pauses between its attempts."""
+"""A wait that is ready to start: its flow of calls and pauses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..calls.budget import AsyncCall, Call
+from ..calls.client_call import Calls, CallStep
 from ..calls.clock import TimeSource, current_time, either, slices
+from ..calls.flow import Flow, run, run_async
 from ..common.process import call_soon
 from ..engine.machine import Cancelled, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
@@ -88,104 +91,79 @@ def _signalled(wake: WakeSignal) -> Woken:
     return Woken(early=True)
 
 
-# --- the blocking driver -------------------------------------------------------------------------
+# --- the wait ------------------------------------------------------------------------------------
 
 
-def drive(
-    run: WaitRun,
-    call: Call,
-    *,
-    cancel: CancelEvent | None = None,
-    wake: WakeSignal | Subscribable | None = None,
-    sleep: Callable[[float], object] | None = None,
-) -> WaiterOutcome[Any]:
-    """Run a wait in the calling thread.
+@dataclass(slots=True)
+class PauseStep:
+    """A pause of a wait, as a step of its flow."""
 
-    Args:
-        run: the wait.
-        call: makes the call of each attempt.
-        cancel: ends the wait; checked before each call and during pauses.
-        wake: ends a pause early.
-        sleep: the caller's function to sleep with.
+    seconds: float
+    cancel: CancelEvent | None
+    wake: WakeSignal | None
+    sleep: Callable[[float], object] | None
 
-    Returns:
-        The outcome.
+    def run(self) -> Woken | Cancelled:
+        """Sleep in the calling thread."""
+        return pause(self.seconds, cancel=self.cancel, wake=self.wake, sleep=self.sleep)
 
-    Raises:
-        WaiterError: the wait did not succeed. Errors that the call raises pass unchanged.
-    """
-    signal = None if wake is None else subscribe(wake)
-    try:
-        decision = run.begin()
-        while True:
-            match decision:
-                case Poll() if cancel is not None and cancel.is_set():
-                    decision = run.step(Cancelled(uncalled=True))
-                case Poll(time_left):
-                    decision = run.replied(call.make(time_left))
-                case Pause(seconds, is_brought_forward):
-                    watched = None if is_brought_forward else signal
-                    event = pause(seconds, cancel=cancel, wake=watched, sleep=sleep)
-                    if is_brought_forward and signal is not None:
-                        signal.clear()
-                    decision = run.step(event)
-                case ending:
-                    return run.conclude(ending)
-    except BaseException as error:
-        run.interrupted(error)
-        raise
-    finally:
-        if signal is not None:
-            unsubscribe(signal)
+    def run_async(self) -> Awaitable[Woken | Cancelled]:
+        """Sleep as part of the calling task."""
+        return pause_async(self.seconds, cancel=self.cancel, wake=self.wake)
 
 
-# --- the asyncio driver --------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedWait:
+    """A wait that is ready to start."""
 
+    wait_run: WaitRun
+    calls: Calls
+    """How the call of each attempt is made; its cancel event ends the wait."""
+    wake: WakeSignal | Subscribable | None = None
+    """Ends a pause early."""
+    sleep: Callable[[float], object] | None = None
+    """The caller's function to sleep with, where the wait blocks."""
+    context: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Makes the context that the wait runs in."""
 
-async def drive_async(
-    run: WaitRun,
-    call: AsyncCall,
-    *,
-    cancel: CancelEvent | None = None,
-    wake: WakeSignal | Subscribable | None = None,
-) -> WaiterOutcome[Any]:
-    """Run a wait as part of the calling task; cancelling the task ends it at once.
+    def run(self) -> WaiterOutcome[Any]:
+        """Run it in the calling thread, and return the outcome.
 
-    Args:
-        run: the wait.
-        call: makes the call of each attempt.
-        cancel: ends the wait; checked before each call and during pauses.
-        wake: ends a pause early.
+        Raises:
+            WaiterError: it did not succeed. Errors that the call raises pass unchanged.
+        """
+        return run(self.flow())
 
-    Returns:
-        The outcome.
+    async def run_async(self) -> WaiterOutcome[Any]:
+        """`run` as part of the calling task; cancelling the task ends it at once."""
+        return await run_async(self.flow())
 
-    Raises:
-        WaiterError: the wait did not succeed. Errors that the call raises pass unchanged.
-    """
-    signal = None if wake is None else subscribe(wake)
-    try:
-        decision = run.begin()
-        while True:
-            match decision:
-                case Poll() if cancel is not None and cancel.is_set():
-                    decision = run.step(Cancelled(uncalled=True))
-                case Poll(time_left):
-                    decision = run.replied(await call.make(time_left))
-                case Pause(seconds, is_brought_forward):
-                    watched = None if is_brought_forward else signal
-                    event = await pause_async(seconds, cancel=cancel, wake=watched)
-                    if is_brought_forward and signal is not None:
-                        signal.clear()
-                    decision = run.step(event)
-                case ending:
-                    return run.conclude(ending)
-    except BaseException as error:
-        from asyncio import CancelledError  # noqa: PLC0415 - a program without tasks never pays
-
-        is_cancelled = isinstance(error, (CancelledError, GeneratorExit))
-        run.interrupted(None if is_cancelled else error)
-        raise
-    finally:
-        if signal is not None:
-            unsubscribe(signal)
+    def flow(self) -> Flow[WaiterOutcome[Any]]:
+        """Yield the calls and the pauses of the wait; return and raise as `run`."""
+        wait_run, calls, cancel = self.wait_run, self.calls, self.calls.cancel
+        with self.context():
+            signal = None if self.wake is None else subscribe(self.wake)
+            try:
+                decision = wait_run.begin()
+                while True:
+                    match decision:
+                        case Poll() if cancel is not None and cancel.is_set():
+                            decision = wait_run.step(Cancelled(uncalled=True))
+                        case Poll(time_left):
+                            if wait_run.search is not None:
+                                calls = calls.reading(wait_run.search.send)
+                            decision = wait_run.replied((yield CallStep(calls, time_left)))
+                        case Pause(seconds, is_brought_forward):
+                            watched = None if is_brought_forward else signal
+                            event = yield PauseStep(seconds, cancel, watched, self.sleep)
+                            if is_brought_forward and signal is not None:
+                                signal.clear()
+                            decision = wait_run.step(event)
+                        case ending:
+                            return wait_run.conclude(ending)
+            except BaseException as error:
+                wait_run.interrupted(error)
+                raise
+            finally:
+                if signal is not None:
+                    unsubscribe(signal)

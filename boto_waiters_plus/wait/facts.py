@@ -28,7 +28,7 @@ class Judge(Protocol):
 
 
 class CauseSearch(Protocol):
-    """Further reads about a failure, made one by one by the call of the wait."""
+    """Further reads about a failure, made one by one in place of the call of the wait."""
 
     cause: str | None
     """What they have told so far."""
@@ -39,21 +39,14 @@ class CauseSearch(Protocol):
         """Take the reply to a read (None: there was none yet); return whether one follows."""
         ...
 
-
-class Explainer(Protocol):
-    """Knows the reads that may tell why a wait failed."""
-
-    def search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
-        """Begin a search: calls of the wait are its reads from now on.
-
-        Args:
-            response: the one in the failure state.
-            elapsed: seconds since the start of the wait.
-
-        Returns:
-            The search; None: there is nothing to read.
-        """
+    def send(self) -> Any:
+        """Make the bare call of the present read."""
         ...
+
+
+BeginSearch = Callable[[Mapping[str, Any], float], CauseSearch | None]
+"""Begins the search for the cause of a failure, by the response in the failure state and the
+seconds since the start of the wait; None: there is nothing to read."""
 
 
 IsMeant = Callable[[int | None], bool]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -155,13 +154,14 @@ def with_times(
         has_longest: whether the caller gave the `max_delay`.
     """
     ends = sorted(each.seconds for each in times if each.is_end)
-    if policy.pace is not None or len(ends) < FEWEST_ENDS:
+    if policy.delays.pace is not None or len(ends) < FEWEST_ENDS:
         return policy
     text = "Waiter %s: delays by %d earlier waits (%s), of which %d ended, half of them in %.1f s"
     middle, named = ends[len(ends) // 2], ", ".join(filter(None, names))
     logger.debug(text, names[1], len(times), named, len(ends), middle)
-    most = policy.max_delay if has_longest else EARLY_SHARE * policy.max_delay
-    return replace(policy, learned=LearnedTimes(times, most))
+    delays = policy.delays
+    most = delays.max_delay if has_longest else EARLY_SHARE * delays.max_delay
+    return policy._replace(delays=delays._replace(learned=LearnedTimes(times, most)))
 
 
 class TimeKeeper:

@@ -106,21 +106,21 @@ def count_of_attempts(attempts: int) -> str:
 
 def timed_out_after(run: RunFacts) -> str:
     """Return how long a wait that timed out was allowed to last, in words."""
-    policy = run.policy
-    limits = [policy.max_wait if policy.count_requests else None, policy.deadline]
-    least = min((seconds for seconds in limits if seconds is not None), default=-1)
-    asked = policy.asked_wait
-    if policy.covers_end and run.attempts and policy.deadline and run.elapsed >= policy.deadline:
+    limits = run.policy.limits
+    bounds = [limits.max_wait if limits.count_requests else None, limits.deadline]
+    least = min((seconds for seconds in bounds if seconds is not None), default=-1)
+    asked = limits.asked_wait
+    if limits.covers_end and run.attempts and limits.deadline and run.elapsed >= limits.deadline:
         # The last attempt may begin at the end of max_wait, and end later.
-        least, asked = policy.deadline, None
+        least, asked = limits.deadline, None
     # A window that covers its end has one attempt even if it is empty.
-    is_empty = policy.deadline == 0 or not policy.covers_end
+    is_empty = limits.deadline == 0 or not limits.covers_end
     if least < 0 or (least == 0 and is_empty):
-        end = f", at the end of {policy.ended_by}" if policy.ended_by else ""
+        end = f", at the end of {limits.ended_by}" if limits.ended_by else ""
         return f"timed out before its first attempt{end}"
-    if policy.ended_by is not None and asked is None:
+    if limits.ended_by is not None and asked is None:
         had = seconds_text(round(least, 1) if least >= 1 else least)
-        return f"timed out at the end of {policy.ended_by}, {had} s into this wait"
+        return f"timed out at the end of {limits.ended_by}, {had} s into this wait"
     return f"timed out after {seconds_text(least if asked is None else asked)} s"
 
 
@@ -286,7 +286,7 @@ def advice_after(run: RunFacts, ending: Ending) -> tuple[str, ...]:
     if not isinstance(ending, Failed) or attempt is None:
         return ()
     facts = attempt.facts
-    if facts.missing and run.attempts == 1 and not run.policy.missing_ok_for:
+    if facts.missing and run.attempts == 1 and not run.policy.endings.missing_ok_for:
         option = Keyword("missing_ok_for=60", "missing_ok_for", 60)
         return " If the resource was created a moment ago, ", option, " retries for 60 s."
     if run.description.denied_when_gone and attempt.error_code in _DENIED:

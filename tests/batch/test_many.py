@@ -339,7 +339,7 @@ def test_settings_of_install_and_enable_apply(exists, s3, virtual_time):
 
 def test_number_types_of_options_are_kept(s3, exists):
     given = [exists(s3, "first", min_delay=delay) for delay in (3, 3.0)]
-    assert [repr(wait.policy.min_delay) for wait in given] == ["3", "3.0"]
+    assert [repr(wait.policy.delays.min_delay) for wait in given] == ["3", "3.0"]
     exists(s3, "first", success_count=1)
     with pytest.raises(TypeError, match="success_count"):
         exists(s3, "first", success_count=True)

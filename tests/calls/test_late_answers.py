@@ -12,7 +12,7 @@ from faults.support import TELLS_ARRIVALS, raised_by
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.bounded_call import bounded_call
-from boto_waiters_plus.calls.client_call import BlockingCall
+from boto_waiters_plus.calls.client_call import BlockingCall, Calls
 
 pytestmark = pytest.mark.skipif(
     not TELLS_ARRIVALS, reason="botocore before 1.36 does not tell when an answer has arrived"
@@ -112,7 +112,7 @@ def test_time_of_judging_is_not_of_the_wait(clock, virtual_time, wait):
 def test_call_tells_that_it_has_its_answer():
     client, seen = make_client(), []
     respond(client, (200, TABLE))
-    call = BlockingCall(operation(client), client)
+    call = BlockingCall(Calls(send=operation(client), client=client))
     for event in ("before-send", "before-parse"):
         client.meta.events.register(f"{event}.dynamodb", lambda **_: seen.append(call.is_answered))
     call.make(60)

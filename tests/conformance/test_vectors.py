@@ -153,7 +153,7 @@ def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
         pairs = [["success", False]]
     states = tuple(AcceptorState(state) for state, _ in pairs)
     matched = next((index for index, (_, matches) in enumerate(pairs) if matches), None)
-    machine = Machine(states, Policy(min_delay=2, max_delay=120, max_wait=300))
+    machine = Machine(states, Policy.of(min_delay=2, max_delay=120, max_wait=300))
     machine.step(Begin(), 0, lowest)
     event = Responded if vector["attempt"] == "success" else Raised
     decision = machine.step(event(Facts(acceptor=matched)), 0, lowest)
@@ -204,7 +204,7 @@ def run(policy, verdicts, *, call_seconds=0, random=half):
 def test_timed_course_is_that_of_the_other_sdk(vector, request):
     instance_status_ok = {"minDelay": 15, "maxDelay": 120}
     given = {**instance_status_ok, **vector}
-    policy = Policy(
+    policy = Policy.of(
         min_delay=given["minDelay"],
         max_delay=given["maxDelay"],
         max_wait=given.get("maxWait", 10_000),
@@ -223,7 +223,7 @@ def test_timed_course_is_that_of_the_other_sdk(vector, request):
 
 @pytest.mark.parametrize("vector", STATES["clock"])
 def test_wait_on_a_clock_that_runs_at_each_reading_times_out(vector):
-    policy = Policy(
+    policy = Policy.of(
         min_delay=vector["minDelay"], max_delay=vector["maxDelay"], max_wait=vector["maxWait"]
     )
     machine, clock = Machine((AcceptorState.SUCCESS,), policy), count(0, 2)

@@ -155,4 +155,4 @@ def test_no_success_before_the_state_at_rest_has_held(effect, data):
     # Nor does it come much later than it may.
     later = max(time for time, _ in seen if time <= at)
     since = sum(seconds for _, seconds in courses)
-    assert later <= max(since, last) + settle_for + 3 * policy.max_delay
+    assert later <= max(since, last) + settle_for + 3 * policy.delays.max_delay

@@ -54,7 +54,7 @@ def policies(draw):
         pace = [lambda attempt: low * attempt, lambda _attempt: high][draw(st.integers(0, 1))]
     max_attempts = draw(st.none() | st.integers(1, 12))
     has_max_wait = max_attempts is None or draw(st.booleans())
-    return Policy(
+    return Policy.of(
         min_delay=low,
         max_delay=high,
         max_wait=low * draw(st.floats(0.001, MOST_DELAYS)) if has_max_wait else None,
@@ -78,7 +78,10 @@ def policies(draw):
 
 def hard_bound(policy):
     """Return the seconds that bound everything, calls included."""
-    bounds = [policy.deadline, policy.max_wait if policy.count_requests else None]
+    bounds = [
+        policy.limits.deadline,
+        policy.limits.max_wait if policy.limits.count_requests else None,
+    ]
     return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 
@@ -200,10 +203,10 @@ def test_every_wait_ends_within_its_bounds(wait):
     assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
     if isinstance(ending, Succeeded):
         assert wait["states"][ending.acceptor] is AcceptorState.SUCCESS
-    assert policy.max_attempts is None or attempts <= policy.max_attempts
+    assert policy.limits.max_attempts is None or attempts <= policy.limits.max_attempts
     # The schedule of a stock waiter also ends by its pauses.
-    if isinstance(ending, AttemptsUsedUp) and policy.count_requests:
-        assert attempts == policy.max_attempts
+    if isinstance(ending, AttemptsUsedUp) and policy.limits.count_requests:
+        assert attempts == policy.limits.max_attempts
 
 
 @given(waits())
@@ -230,7 +233,7 @@ def answers_of(wait):
 @given(waits())
 def test_a_transient_error_is_no_answer(wait):
     """It ends no wait by itself, and the successes before it count."""
-    rule, has_answered = wait["policy"].retry_transient, False
+    rule, has_answered = wait["policy"].endings.retry_transient, False
     for step in answers_of(wait):
         assert step.before.answered is has_answered
         facts, is_error = step.event.facts, isinstance(step.event, Raised)
@@ -255,8 +258,8 @@ def test_a_state_has_held_where_success_for_asks_for_it(wait):
         is_success = is_success and not step.event.facts.inconclusive
         began = step.after.elapsed if since is None else since
         if isinstance(step.decision, Succeeded):
-            assert step.before.elapsed - began >= policy.success_for - TOLERANCE or (
-                not policy.success_for
+            assert step.before.elapsed - began >= policy.endings.success_for - TOLERANCE or (
+                not policy.endings.success_for
             )
         since = began if is_success else None
 
@@ -283,7 +286,7 @@ def test_a_success_that_does_not_end_the_wait_is_held_back(wait):
             assert not isinstance(decision, (Succeeded, Failed, Explain))
             assert held.seconds > 0 or held.times > 1
             if held.may_be_old:
-                assert 0 < held.seconds <= policy.settle_for
+                assert 0 < held.seconds <= policy.endings.settle_for
                 assert (event.facts.certain, step.after.moved) == (False, False)
 
 

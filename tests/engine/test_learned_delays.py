@@ -100,7 +100,7 @@ def test_known_times_save_calls_or_extra_wait(known):
 def test_a_throttle_is_followed_by_max_delay():
     bounds = {"min_delay": MIN_DELAY, "max_delay": MAX_DELAY, "max_wait": 900}
     learned = LearnedTimes(tuple(ends(*range(280, 320, 2))), LONGEST)
-    policy = Policy(**bounds, learned=learned, retry_transient=True)
+    policy = Policy.of(**bounds, learned=learned, retry_transient=True)
     machine = Machine((AcceptorState.SUCCESS,), policy)
     machine.step(Begin(), 0, max)
     throttled = Raised(Facts(acceptor=None, transient=True, throttled=True))

@@ -87,7 +87,7 @@ def text_of(decision):
 def test_decisions(case):
     states = tuple(AcceptorState(state) for state in case["states"])
     rule = LastAttempt(case["policy"].get("last_attempt", "late"))
-    policy = Policy(**{**case["policy"], "last_attempt": rule})
+    policy = Policy.of(**{**case["policy"], "last_attempt": rule})
     machine, draws = Machine(states, policy), draws_of(case["draw"])
     for event, now, decision in case["steps"]:
         answer = text_of(machine.step(event_of(event), now, draws))
@@ -96,7 +96,7 @@ def test_decisions(case):
 
 def test_pace_function_gets_the_number_of_attempts():
     asked, pauses, now = [], [], 0
-    policy = Policy(
+    policy = Policy.of(
         min_delay=2, max_delay=120, max_wait=300, pace=lambda n: asked.append(n) or 10 * n
     )
     machine = Machine(SUCCESS, policy)
@@ -114,7 +114,7 @@ def test_pace_function_gets_the_number_of_attempts():
 
 def first_pause(pace):
     """Return the decision after the first attempt of a wait with this pace."""
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300, pace=pace))
+    machine = Machine(SUCCESS, Policy.of(min_delay=2, max_delay=120, max_wait=300, pace=pace))
     machine.step(Begin(), 0, min)
     return machine.step(Responded(Facts(acceptor=None)), 0, min)
 
@@ -146,7 +146,7 @@ NO_MATCH = Responded(Facts(acceptor=None))
     ],
 )
 def test_unexpected_event_is_refused(events):
-    machine = Machine(SUCCESS, Policy(min_delay=2, max_delay=120, max_wait=300))
+    machine = Machine(SUCCESS, Policy.of(min_delay=2, max_delay=120, max_wait=300))
     *before, wrong = events
     for event in before:
         machine.step(event, 0, min)
@@ -156,7 +156,7 @@ def test_unexpected_event_is_refused(events):
 
 def test_rounding_does_not_cost_the_last_attempt():
     bounds = dict.fromkeys(("min_delay", "max_delay", "max_wait"), 10_000_000)
-    policy = Policy(**bounds, initial_delay=2253740.907812, last_attempt=LastAttempt.DEADLINE)
+    policy = Policy.of(**bounds, initial_delay=2253740.907812, last_attempt=LastAttempt.DEADLINE)
     machine, now = Machine(SUCCESS, policy), 0.1
     now += machine.step(Begin(), now, min).seconds
     machine.step(Woken(), now, min)

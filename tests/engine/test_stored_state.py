@@ -20,7 +20,7 @@ from boto_waiters_plus.engine.machine import (
 )
 
 STATES = (AcceptorState.SUCCESS,)
-POLICY = Policy(min_delay=5, max_delay=5, max_wait=300)
+POLICY = Policy.of(min_delay=5, max_delay=5, max_wait=300)
 NO_MATCH = Responded(Facts(acceptor=None))
 
 
@@ -73,7 +73,7 @@ def test_time_counts_from_now_if_that_is_given(options, elapsed):
 
 
 def test_time_since_now_shortens_the_pause():
-    policy = Policy(min_delay=20, max_delay=20, max_wait=10)
+    policy = Policy.of(min_delay=20, max_delay=20, max_wait=10)
     paused = machine_after(Begin(), NO_MATCH, policy=policy)
     assert paused.state.last
     machine = resumed(paused, policy, now=100)
@@ -91,7 +91,7 @@ def test_wait_resumed_after_its_deadline_makes_no_call(events):
 
 @pytest.mark.parametrize("delay", [5, 1])
 def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
-    policy = Policy(min_delay=delay, max_delay=delay, max_wait=300)
+    policy = Policy.of(min_delay=delay, max_delay=delay, max_wait=300)
     paused = machine_after(Begin(), NO_MATCH, Woken(early=True), policy=policy)
     paused.step(NO_MATCH, 2.25, min)
     pause = paused.step(Woken(early=True), 2.25, min)

@@ -11,10 +11,10 @@ import boto3
 from botocore.config import Config
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.operations import Store, begun_rows, stored_wait
+from boto_waiters_plus.operations import Store, begun
 
 url, path, method, point = sys.argv[1:]
-begun_rows.CALLER_LEASE = stored_wait.CALLER_LEASE = 1.0
+begun.CALLER_LEASE = 1.0
 
 
 def dies(here):

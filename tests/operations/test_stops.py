@@ -23,7 +23,7 @@ from boto_waiters_plus.changes import stops
 from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.definitions.changes import RefusedItems
 from boto_waiters_plus.idempotency import CallTimeoutError
-from boto_waiters_plus.operations import begun_rows
+from boto_waiters_plus.operations import begun
 
 RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
 TRAINING = {"polls": [[0, {"TrainingJobStatus": "InProgress"}]]}
@@ -474,7 +474,7 @@ def test_a_row_found_overdue_owes_its_stop(store, service, see):
 def test_a_debt_ends_after_ten_minutes(store, service):
     made = service()
     path = overdue(store, made)
-    store.clock.now += begun_rows.DEBT_TIME + 1
+    store.clock.now += begun.DEBT_TIME + 1
     assert "10 minutes" in str(told(store.get(path), "not made"))
     [listed] = store.list().operations
     assert listed["error"]["stop"]["state"] == "not made"
@@ -839,7 +839,7 @@ def test_a_stop_that_nobody_read_is_not_made(sealed, blind, service):
     made = service()
     path = begin_in(sealed, made, stop_on_cancel=True).path
     assert blind.cancel(path)
-    sealed.clock.now += begun_rows.DEBT_TIME + 1
+    sealed.clock.now += begun.DEBT_TIME + 1
     work(sealed, made.client)
     assert "10 minutes" in told_by(sealed, path, "not made")["detail"]
     assert made.stopped == []

@@ -111,7 +111,7 @@ def test_smithys_delays_replace_converted_ones_only(on_path):
     def delays(waiter, options=bwp.SMITHY):
         found = definition(kinesis, waiter) if isinstance(waiter, str) else waiter
         policy = policy_for(found, options, 300)
-        return policy.min_delay, policy.max_delay
+        return policy.delays.min_delay, policy.delays.max_delay
 
     assert delays("StreamExists") == (10, 120)
     assert delays("StreamNew") == (3, 120)

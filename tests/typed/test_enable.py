@@ -13,7 +13,7 @@ from botocore.loaders import Loader
 
 from boto_waiters_plus import typed
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
-from boto_waiters_plus.option_checks import OPTION_NAMES
+from boto_waiters_plus.options import OPTION_NAMES
 from boto_waiters_plus.service.catalog import client_name
 
 SERVICES = [

@@ -1,10 +1,16 @@
-"""One list of waits through every form, blocking, awaited and in a batch, with one result."""
+"""One list of waits through every form, blocking, awaited and in a batch, with one result.
+
+So for conditions, and for the waits after a call of `call_once` and `begin`.
+"""
 
 import asyncio
 import contextlib
+import gc
 import json
 import math
 import threading
+import traceback
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +20,11 @@ import pytest
 from aio.clients import required
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import poll, poll_async
+from boto_waiters_plus import conditions, idempotency
+from boto_waiters_plus.conditions import ConditionWait, failure, poll, poll_async, success
 
-WAITS = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())["waits"]
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())
+WAITS = [{**each, "waiter": CASES["waiters"][each["waiter"]]} for each in CASES["waits"]]
 INPUT = {"names": ["a", "b"]}
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 # A task checks its signals this often, in seconds.
@@ -28,6 +36,8 @@ class Operation:
 
     def __init__(self, scenario, clock):
         self.attempts = []
+        self.is_begun = False
+        self.cancelled_at = scenario.get("task_cancelled_at")
         self._answers = iter(scenario["answers"])
         self._clock = clock
 
@@ -42,8 +52,11 @@ class Operation:
             case {"client_error": code}:
                 raise botocore.exceptions.ClientError(error_response(code), "GetThing")
 
-    def before_call(self, **_):
+    def before_call(self, model, **_):
         """Return an answer of a client, as a handler of the event `before-call`."""
+        if model.name == "DeleteProject":
+            self.is_begun = True
+            return SimpleNamespace(status_code=200), {"ResponseMetadata": {"HTTPStatusCode": 200}}
         match self._next():
             case {"returns": response}:
                 response = {**(response or {}), "ResponseMetadata": {"HTTPStatusCode": 200}}
@@ -57,6 +70,8 @@ class Operation:
         answer = next(self._answers, None)
         assert answer is not None, "an attempt that the scenario does not have"
         self._clock.advance(answer.get("takes", 0))
+        if "interrupts" in answer:
+            raise KeyboardInterrupt
         if "transport" in answer:
             kind = getattr(botocore.exceptions, answer["transport"])
             raise kind(endpoint_url="https://thing", error="no luck")
@@ -78,7 +93,13 @@ def options_of(scenario, clock):
         options["cancel_event"] = planned(clock, [options.pop("cancel_at")])
     if "wake_at" in options:
         options["wake_signal"] = planned(clock, options.pop("wake_at"))
+    if "interrupted_at" in scenario:
+        clock.call_at(scenario["interrupted_at"], interrupt)
     return options
+
+
+def interrupt():
+    raise KeyboardInterrupt
 
 
 def planned(clock, times):
@@ -115,15 +136,46 @@ async def awaited_client(operation):
 # --- forms --------------------------------------------------------------------------------------
 
 
+def in_loop(operation, wait):
+    """The end of what is awaited in a loop of its own, in a task that may be cancelled."""
+
+    async def main():
+        task = asyncio.ensure_future(wait)
+        if operation.cancelled_at is not None:
+            await asyncio.sleep(operation.cancelled_at)
+            task.cancel()
+        (end,) = await asyncio.gather(task, return_exceptions=True)
+        # What `begin` has in the loop ends with the loop.
+        assert operation.is_begun or asyncio.all_tasks() == {asyncio.current_task()}
+        return end
+
+    return ended(asyncio.run(main()))
+
+
+def ended(end):
+    try:
+        if isinstance(end, BaseException):
+            raise end
+        return end
+    finally:
+        # An error that is raised here is in no cycle with this frame.
+        del end
+
+
 def by_poll(operation, scenario, options):
     return poll(operation, scenario["waiter"], input=INPUT, **options)
 
 
-def by_poll_async(operation, scenario, options):
+def awaited(operation):
     async def call(**parameters):
         return operation(**parameters)
 
-    return asyncio.run(poll_async(call, scenario["waiter"], input=INPUT, **options))
+    return call
+
+
+def by_poll_async(operation, scenario, options):
+    wait = poll_async(awaited(operation), scenario["waiter"], input=INPUT, **options)
+    return in_loop(operation, wait)
 
 
 def alone(client, definition, options):
@@ -139,9 +191,16 @@ def by_waiter_object(client, definition, options):
     return client.get_waiter("thing").wait(**INPUT, **options)
 
 
+async def by_waiter_object_async(client, definition, options):
+    bwp.enable(client, definitions=definition)
+    waiter = client.get_waiter("thing")
+    await waiter.wait(**INPUT, **options)
+    return waiter.outcome
+
+
 def batch(client, definition, options):
     wait = bwp.Wait(client, definition, INPUT, **options)
-    return bwp.wait_all([wait], on_failure="collect")[0]
+    return ended(bwp.wait_all([wait], on_failure="collect")[0])
 
 
 async def batch_async(client, definition, options):
@@ -149,10 +208,48 @@ async def batch_async(client, definition, options):
     return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
 
 
+def changed(client, definition, options):
+    """The arguments of a call after which the wait follows."""
+    # The effect's own default is another: the service has answered.
+    return {
+        "name": "p",
+        "then_wait": (definition, lambda _: INPUT),
+        "retry_transient": "answered",
+        **options,
+    }
+
+
+def begun(client, definition, options):
+    return bwp.begin(client.delete_project, **changed(client, definition, options)).result()
+
+
+async def begun_async(client, definition, options):
+    arguments = changed(client, definition, options)
+    return await (await bwp.begin_async(client.delete_project, **arguments))
+
+
+def called(client, definition, options):
+    """The arguments of `call_once`, which takes the options of its wait from the client."""
+    given = changed(client, definition, options)
+    own = ("name", "then_wait", "max_wait", "cancel_event")
+    bwp.enable(client, defaults={name: given[name] for name in given if name not in own})
+    return {"allow_repeat": True, **{name: given[name] for name in own if name in given}}
+
+
+def called_once(client, definition, options):
+    arguments = called(client, definition, options)
+    return idempotency.call_once(client.delete_project, **arguments).outcome
+
+
+async def called_once_async(client, definition, options):
+    arguments = called(client, definition, options)
+    return (await idempotency.call_once_async(client.delete_project, **arguments)).outcome
+
+
 def on_boto3(wait):
     def form(operation, scenario, options):
         end = wait(blocking_client(operation), definition_of(scenario), options)
-        return asyncio.run(end) if asyncio.iscoroutine(end) else end
+        return in_loop(operation, end) if asyncio.iscoroutine(end) else end
 
     return form
 
@@ -163,26 +260,107 @@ def on_aiobotocore(wait):
             async with awaited_client(operation) as client:
                 return await wait(client, definition_of(scenario), options)
 
-        return asyncio.run(main())
+        return in_loop(operation, main())
 
     return form
 
 
-FORMS = {
-    "poll": by_poll,
-    "poll_async": by_poll_async,
+def condition_of(scenario, options):
+    """The cases and the options of a condition that stands for a waiter."""
+    waiter = scenario["waiter"]
+    delays = {"min_delay": waiter["minDelay"], "max_delay": waiter["maxDelay"]}
+    is_retried = {"retry_on": lambda error: type(error).__name__ == "NotYet"}
+    cases = [success({"state": "up"}), failure({"state": "broken"})]
+    return cases, {**delays, **is_retried, **options}
+
+
+def by_case(operation, scenario, options):
+    cases, options = condition_of(scenario, options)
+    return conditions.wait_for_case(lambda: operation(**INPUT), cases, **options)
+
+
+def by_case_async(operation, scenario, options):
+    cases, options = condition_of(scenario, options)
+    call = awaited(operation)
+    return in_loop(
+        operation, conditions.wait_for_case_async(lambda: call(**INPUT), cases, **options)
+    )
+
+
+def by_case_in_batch(operation, scenario, options):
+    cases, options = condition_of(scenario, options)
+    wait = ConditionWait(lambda: operation(**INPUT), cases, **options)
+    return ended(bwp.wait_all([wait], on_failure="collect")[0])
+
+
+def by_case_in_batch_async(operation, scenario, options):
+    cases, options = condition_of(scenario, options)
+
+    async def call():
+        return operation(**INPUT)
+
+    async def main():
+        wait = ConditionWait(call, cases, **options)
+        return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
+
+    return in_loop(operation, main())
+
+
+ON_CLIENTS = {
     "wait_until": on_boto3(alone),
     "get_waiter": on_boto3(by_waiter_object),
     "wait_until_async": on_boto3(alone_async),
     "wait_until_async on aiobotocore": on_aiobotocore(alone_async),
+    "get_waiter on aiobotocore": on_aiobotocore(by_waiter_object_async),
     "wait_all": on_boto3(batch),
     "wait_all_async": on_boto3(batch_async),
     "wait_all_async on aiobotocore": on_aiobotocore(batch_async),
 }
-ENDS = {"response": bwp.ResponseOutcome, "exception": bwp.ExceptionOutcome}
+AFTER_CALLS = {
+    "begin": on_boto3(begun),
+    "begin_async": on_boto3(begun_async),
+    "begin_async on aiobotocore": on_aiobotocore(begun_async),
+    "call_once": on_boto3(called_once),
+    "call_once_async": on_boto3(called_once_async),
+    "call_once_async on aiobotocore": on_aiobotocore(called_once_async),
+}
+CONDITIONS = {
+    "wait_for_case": by_case,
+    "wait_for_case_async": by_case_async,
+    "ConditionWait in wait_all": by_case_in_batch,
+    "ConditionWait in wait_all_async": by_case_in_batch_async,
+}
+FORMS = {
+    "poll": by_poll,
+    "poll_async": by_poll_async,
+    **ON_CLIENTS,
+    **AFTER_CALLS,
+    **CONDITIONS,
+}
+STOCK = {"get_waiter", "get_waiter on aiobotocore"}
+IN_THREADS = {
+    *("wait_until_async", "wait_all", "wait_all_async", "begin", "begin_async"),
+    *("call_once_async", "ConditionWait in wait_all"),
+}
+RETURN_VALUES = {"wait_for_case", "wait_for_case_async"}
+BLOCKING = {"poll", "wait_until", "get_waiter", "call_once", "wait_for_case"}
+AWAITED = {form for form in FORMS if "async" in form or "aiobotocore" in form}
+ENDS = {
+    "response": bwp.ResponseOutcome,
+    "exception": bwp.ExceptionOutcome,
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "CancelledError": asyncio.CancelledError,
+}
+TOLD = {
+    **dict.fromkeys(("response", "exception"), "success"),
+    **dict.fromkeys(("WaiterCancelledError", "CancelledError"), "cancel"),
+    **dict.fromkeys(("WaiterTimeoutError", "WaiterAttemptsError"), "timeout"),
+    "WaiterFailedError": "failure",
+    "KeyboardInterrupt": "exception",
+}
 
 
-IN_THREADS = {"wait_until_async", "wait_all", "wait_all_async"}
+# --- which scenarios a form has -----------------------------------------------------------------
 
 
 def answers_in_time(scenario):
@@ -191,34 +369,96 @@ def answers_in_time(scenario):
     return all(answer.get("takes", 0) <= end for answer in scenario["answers"])
 
 
+def is_of_condition(scenario):
+    """Whether a condition can stand for the waiter: no error is a success or a failure of it."""
+    paths = str(scenario["waiter"]["acceptors"])
+    is_on_error = scenario["acceptor"] is not None and scenario["acceptor"] > 1
+    has_options = scenario["options"].keys().isdisjoint(("missing_ok_for", "show_parameters"))
+    # No time at all is one attempt of a condition.
+    has_time = scenario["options"]["max_wait"] != 0
+    return "'up'" in paths and not is_on_error and has_options and has_time
+
+
+def has(form, scenario):
+    if form in IN_THREADS and not answers_in_time(scenario):
+        # A thread's answer may come before the end of the wait is seen, or after it.
+        return False
+    if form in AFTER_CALLS and not scenario["attempts"] and "initial_delay" not in str(scenario):
+        # The call itself ends it.
+        return False
+    # What `begin` started on a blocking client goes on without the task that awaits it.
+    if "task_cancelled_at" in scenario and form not in AWAITED - {"begin_async"}:
+        return False
+    if scenario["ends"] == "KeyboardInterrupt" and form not in BLOCKING:
+        return False
+    return form not in CONDITIONS or is_of_condition(scenario)
+
+
+def is_shown(scenario, form):
+    """Whether the label tells the parameters."""
+    return form not in ("poll", "poll_async") and scenario["options"].get("show_parameters", True)
+
+
+class Events:
+    """The events of a wait; those of batches and of `begin` may come after its end."""
+
+    def __init__(self):
+        self.of_wait, self._over = [], threading.Event()
+
+    def __call__(self, event):
+        if event.operation != "DeleteProject":
+            self.of_wait.append(event)
+            if event.kind not in ("start", "attempt"):
+                self._over.set()
+
+    def check(self, attempts, end):
+        assert self._over.wait(60)
+        kinds = [event.kind for event in self.of_wait]
+        assert kinds == ["start", *["attempt"] * attempts, end]
+
+
 @pytest.mark.parametrize(
     ("scenario", "form"),
     [
         pytest.param(scenario, form, id=f"{scenario['name']}, {form}")
         for scenario in WAITS
         for form in FORMS
-        # A thread's answer may come before the end of the wait is seen, or after it.
-        if form not in IN_THREADS or answers_in_time(scenario)
+        if has(form, scenario)
     ],
 )
 def test_scenario(scenario, form, virtual_time):
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
+    events = Events()
+    bwp.install(on_event=events)
     try:
         end = FORMS[form](operation, scenario, options)
-    except botocore.exceptions.BotoCoreError as error:
+    except (Exception, KeyboardInterrupt, asyncio.CancelledError) as error:
         end = error
-    if form == "get_waiter" and type(end).__name__ == last_of(scenario["answers"]).get("transport"):
+    last, attempts = last_of(scenario["answers"]), scenario["attempts"]
+    assert operation.attempts == pytest.approx(attempts, abs=SLACK)
+    assert virtual_time.now == pytest.approx(scenario["elapsed"], abs=SLACK)
+    if form in STOCK | CONDITIONS.keys() and name_of(end) in map(str, last.values()):
         # As botocore's own waiter, it lets an error that is no answer pass.
+        events.check(len(attempts) - ("transport" not in last), "exception")
+        return
+    # A call that is interrupted has no reply to tell of.
+    events.check(len(attempts) - ("interrupts" in last), TOLD[scenario["ends"]])
+    if form in RETURN_VALUES and scenario["ends"] == "response":
+        assert end is last["returns"]
         return
     assert type(end) is (ENDS.get(scenario["ends"]) or getattr(bwp, scenario["ends"]))
-    # An error of a waiter object is in botocore's words.
-    assert form == "get_waiter" or (scenario["message"] or "") in str(end)
+    if not isinstance(end, Exception | bwp.WaiterOutcome):
+        return
+    assert {event.label for event in events.of_wait} == {end.label}
     assert (end.acceptor and end.acceptor.index) == scenario["acceptor"]
-    check_last_answer(end, scenario["answers"])
-    assert operation.attempts == pytest.approx(scenario["attempts"], abs=SLACK)
-    assert end.attempts == len(scenario["attempts"])
+    assert end.attempts == len(attempts)
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
-    assert virtual_time.now == pytest.approx(scenario["elapsed"], abs=SLACK)
+    if form in CONDITIONS:
+        return
+    assert ("names=" in end.label) == is_shown(scenario, form)
+    # An error of a waiter object is in botocore's words.
+    assert form in STOCK or scenario.get("message", "") in str(end)
+    check_last_answer(end, scenario["answers"])
     assert end.observed == scenario["observed"]
 
 
@@ -258,3 +498,109 @@ def name_of(exception):
     if isinstance(exception, botocore.exceptions.ClientError):
         return exception.response["Error"]["Code"]
     return type(exception).__name__
+
+
+# --- the caller's errors ------------------------------------------------------------------------
+
+
+class Thing:
+    """What a frame of the caller holds."""
+
+
+class Stumbling(Operation):
+    """Raises an error in the caller's code at each call.
+
+    Attributes:
+        kept: tells of the frame whether something keeps it alive.
+    """
+
+    kind = ZeroDivisionError
+
+    def _next(self):
+        thing = Thing()
+        self.kept = weakref.ref(thing)
+        raise self.kind
+
+
+SOME_WAIT = {**WAITS[0], "answers": []}
+
+
+def frames_of(error):
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_error_of_the_callers_code_has_its_frames(form, virtual_time):
+    operation = Stumbling(SOME_WAIT, virtual_time)
+    with pytest.raises((ZeroDivisionError, bwp.WaiterFailedError)) as caught:
+        FORMS[form](operation, SOME_WAIT, {"max_wait": 300})
+    error = caught.value
+    if form in ("poll", "poll_async"):
+        # Any error of a callable is an answer.
+        assert type(error) is bwp.WaiterFailedError
+        assert error.__context__ is None
+        error = error.__cause__
+    else:
+        assert frames_of(error)[0] == "test_error_of_the_callers_code_has_its_frames"
+    assert type(error) is ZeroDivisionError
+    assert frames_of(error)[-1] == "_next"
+    assert (error.__context__, error.__cause__) == (None, None)
+
+
+# Tasks of aiobotocore's, and threads of batches, hold what they raised.
+IN_NO_CYCLE = ["wait_until", "get_waiter", "wait_until_async", "call_once", "call_once_async"]
+IN_NO_CYCLE += ["wait_for_case"]
+
+
+@pytest.mark.parametrize("form", IN_NO_CYCLE)
+def test_error_of_the_callers_code_is_in_no_cycle(form, virtual_time):
+    operation = Stumbling(SOME_WAIT, virtual_time)
+    gc.disable()
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            FORMS[form](operation, SOME_WAIT, {"max_wait": 300})
+        assert operation.kept() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_failed_wait_has_the_frames_of_its_caller(form, virtual_time):
+    (scenario,) = (each for each in WAITS if each["name"].startswith("a failure state"))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        FORMS[form](Operation(scenario, virtual_time), scenario, {"max_wait": 300})
+    assert frames_of(caught.value)[0] == "test_failed_wait_has_the_frames_of_its_caller"
+    assert (caught.value.__context__, caught.value.__cause__) == (None, None)
+
+
+# The coroutines of batches close a generator of their own, and those of calls are in their call.
+CLOSED = {form for form in AWAITED - AFTER_CALLS.keys() if "wait_all" not in form}
+
+
+class Exhausted(Stumbling):
+    """Raises what ends a generator."""
+
+    kind = StopIteration
+
+
+@pytest.mark.parametrize("form", ["wait_until", "get_waiter", "wait_all", "wait_for_case"])
+def test_stop_iteration_of_the_callers_code_passes(form, virtual_time):
+    with pytest.raises(StopIteration):
+        FORMS[form](Exhausted(SOME_WAIT, virtual_time), SOME_WAIT, {"max_wait": 300})
+
+
+@pytest.mark.parametrize("form", sorted(CLOSED))
+def test_wait_whose_coroutine_is_closed_is_cancelled(form, virtual_time, monkeypatch):
+    operation, events = Operation(SOME_WAIT, virtual_time), Events()
+    bwp.install(on_event=events)
+
+    def closed_in_its_pause(_, wait):
+        async def main():
+            wait.send(None)
+            wait.close()
+
+        asyncio.run(main())
+
+    monkeypatch.setitem(globals(), "in_loop", closed_in_its_pause)
+    FORMS[form](operation, SOME_WAIT, {"max_wait": 300, "initial_delay": 30})
+    events.check(0, "cancel")

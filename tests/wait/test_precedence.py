@@ -1,0 +1,701 @@
+"""Which option takes precedence for each kind of wait, and what is refused first."""
+
+import asyncio
+import contextlib
+import itertools
+import math
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import conditions, idempotency
+from boto_waiters_plus.engine.delays import KnownTime
+
+NAME = {"StackName": "web"}
+LOST = EndpointConnectionError(endpoint_url="https://cloudformation")
+SLACK = 0.06
+
+
+def defined(**members):
+    """A definition of the waiter StackUp."""
+    states = {"success": ["UP"], "failure": ["BROKEN"], "path": "Stacks[0].StackStatus"}
+    return bwp.WaiterDefinition.from_states("StackUp", "DescribeStacks", **states, **members)
+
+
+def stack(status):
+    return {"Stacks": [{"StackId": "arn:web", "StackName": "web", "StackStatus": status}]}
+
+
+class World:
+    """A client whose stack has the states of a list, one at each poll; the last is repeated."""
+
+    def __init__(self, clock, states, error_answer):
+        self.clock, self.told, self.attempts, self.reads = clock, [], [], []
+        self.session = boto3.Session()
+        self._states, self._error = list(states), error_answer
+
+    def client(self):
+        client = self.session.client("cloudformation")
+        client.meta.events.register("before-call", self._answer)
+        return client
+
+    def _answer(self, model, **_):
+        answer = {"StackId": "arn:web"}
+        if model.name == "DescribeStacks":
+            self.attempts.append(self.clock.now)
+            state = self._states.pop(0) if len(self._states) > 1 else self._states[0]
+            if isinstance(state, Exception):
+                raise state
+            answer = self._error(state[1:]) if state.startswith("!") else stack(state)
+        elif model.name != "CreateStack":
+            self.reads.append(model.name)
+        status = 400 if "Error" in answer else 200
+        metadata = {"HTTPStatusCode": status, "RetryAttempts": 0}
+        return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
+
+    def made(self, options):
+        """Options with what stands for an object: an event by when it is set, and so on."""
+        make = {
+            "cancel_event": self._event,
+            "wake_signal": self._event,
+            "on_attempt": lambda name: lambda _: self.told.append(name),
+            "delay_history": lambda seconds: Times(seconds, self.told),
+        }
+        return {name: make.get(name, lambda x: x)(value) for name, value in options.items()}
+
+    def _event(self, seconds):
+        event = threading.Event()
+        self.clock.call_at(seconds, event.set)
+        return event
+
+
+class Times:
+    """A history in which each wait took as long; it tells the kinds that it was asked for."""
+
+    def __init__(self, seconds, told):
+        self._seconds, self._told = seconds, told
+
+    def times(self, key):
+        self._told.append(key.kind or self._seconds)
+        return (KnownTime(float(self._seconds), is_end=True),) * 8
+
+    def add(self, *_):
+        pass
+
+
+# --- each kind of wait, with the levels whose options it has ------------------------------------
+
+
+def by_function(client, definition, options):
+    return bwp.wait_until(client, definition, **NAME, **options)
+
+
+def by_task(client, definition, options):
+    return asyncio.run(bwp.wait_until_async(client, definition, **NAME, **options))
+
+
+def by_method(client, definition, options):
+    bwp.enable(client, definitions=definition)
+    return client.wait_until_stack_up(**NAME, **options)
+
+
+def by_waiter_object(client, definition, options):
+    bwp.enable(client, definitions=definition)
+    return client.get_waiter("stack_up").wait(**NAME, **options)
+
+
+def by_batch(client, definition, options):
+    return one_end(bwp.wait_all([bwp.Wait(client, definition, NAME, **options)], **COLLECT))
+
+
+def by_batch_in_task(client, definition, options):
+    wait = bwp.Wait(client, definition, NAME, **options)
+    return one_end(asyncio.run(bwp.wait_all_async([wait], **COLLECT)))
+
+
+COLLECT = {"on_failure": "collect"}
+
+
+def one_end(ends):
+    (end,) = ends
+    if isinstance(end, Exception):
+        raise end
+    return end
+
+
+def then(definition):
+    return {"then_wait": (definition, lambda _: NAME), **NAME}
+
+
+def by_begin(client, definition, options):
+    return bwp.begin(client.create_stack, **then(definition), **options).result()
+
+
+def by_begin_in_task(client, definition, options):
+    async def main():
+        return await (await bwp.begin_async(client.create_stack, **then(definition), **options))
+
+    return asyncio.run(main())
+
+
+def by_call_once(client, definition, options):
+    return idempotency.call_once(client.create_stack, **then(definition), **options).outcome
+
+
+def by_call_once_in_task(client, definition, options):
+    call = idempotency.call_once_async(client.create_stack, **then(definition), **options)
+    return asyncio.run(call).outcome
+
+
+def by_poll(client, definition, options):
+    return conditions.poll(client.describe_stacks, definition, input=NAME, **options)
+
+
+def by_poll_in_task(client, definition, options):
+    async def describe(**parameters):
+        return client.describe_stacks(**parameters)
+
+    return asyncio.run(conditions.poll_async(describe, definition, input=NAME, **options))
+
+
+def of_condition(options):
+    """The options of a condition, whose attempts are 5 s apart as those of the others."""
+    has_delays = {"min_delay", "max_delay", "delay_pace"} & options.keys()
+    return options if has_delays else {"min_delay": 5, "max_delay": 5, **options}
+
+
+def state_of(client):
+    return client.describe_stacks(**NAME)["Stacks"][0]["StackStatus"]
+
+
+def by_condition(client, _, options):
+    is_up = lambda: state_of(client) == "UP"  # noqa: E731 - for the forms alone
+    return conditions.wait_for(is_up, **of_condition(options))
+
+
+def by_condition_in_task(client, _, options):
+    async def is_up():
+        return state_of(client) == "UP"
+
+    return asyncio.run(conditions.wait_for_async(is_up, **of_condition(options)))
+
+
+def by_condition_in_batch(client, _, options):
+    wait = conditions.ConditionWait(lambda: state_of(client), "UP", **of_condition(options))
+    return one_end(bwp.wait_all([wait], **COLLECT))
+
+
+ALL_LEVELS = ("call", "client", "session", "install", "definition")
+ON_CLIENTS = [by_function, by_task, by_method, by_waiter_object, by_batch, by_batch_in_task]
+BEGUN = [by_begin, by_begin_in_task]
+CALLED_ONCE = [by_call_once, by_call_once_in_task]
+POLLED = [by_poll, by_poll_in_task]
+CONDITIONS = [by_condition, by_condition_in_task, by_condition_in_batch]
+LEVELS = {
+    **dict.fromkeys(ON_CLIENTS + BEGUN, ALL_LEVELS),
+    # The call has no options of the wait.
+    **dict.fromkeys(CALLED_ONCE, ALL_LEVELS[1:]),
+    # A client is nothing but a callable.
+    **dict.fromkeys(POLLED, ("call", "install", "definition")),
+    **dict.fromkeys(CONDITIONS, ("call", "install")),
+}
+FORMS = list(LEVELS)
+
+
+@pytest.fixture
+def run(virtual_time, error_answer):
+    """`run(form, states, options by level, max_wait=, **delays)`: the world after the wait."""
+
+    def run(form, states, by_level, *, max_wait=300, **members):
+        world = World(virtual_time, states, error_answer)
+        by_level = {level: world.made(options) for level, options in by_level.items()}
+        bwp.install(defaults=by_level.get("install"))
+        bwp.enable(world.session, defaults=by_level.get("session"))
+        client = bwp.enable(world.client(), defaults=by_level.get("client"))
+        options = {"max_wait": max_wait, **by_level.get("call", {})}
+        definition = defined(**{"min_delay": 5, "max_delay": 5, **members})
+        try:
+            world.end = form(client, definition, options)
+        except Exception as error:
+            world.end = error
+        return world
+
+    return run
+
+
+# --- precedence ---------------------------------------------------------------------------------
+
+DELAYS = {"call": 11, "client": 12, "session": 13, "install": 14, "definition": 15}
+
+
+@pytest.mark.parametrize(
+    ("form", "level"),
+    [(form, level) for form in FORMS if form not in CONDITIONS for level in LEVELS[form]],
+)
+def test_nearest_level_takes_precedence(run, form, level):
+    levels = LEVELS[form][LEVELS[form].index(level) :]
+    given = {each: {"min_delay": DELAYS[each]} for each in levels if each != "definition"}
+    world = run(form, ["COMING", "UP"], given, min_delay=15, max_delay=15)
+    assert world.attempts == pytest.approx([0, DELAYS[level]], abs=SLACK)
+
+
+LATE = ["COMING", "COMING", "COMING", "UP"]
+# Of each option a value at a nearer level and one at a farther level, the states of the stack, and
+# when it is polled under the first, under the second, and where no level has the option.
+OPTIONS = {
+    "min_delay": [3, 7, LATE[2:], [0, 3], [0, 7], [0, 5]],
+    "max_delay": [8, 9, ["!ThrottlingException", "UP"], [0, 8], [0, 9], [0, 5]],
+    "max_attempts": [2, 3, LATE, [0, 5], [0, 5, 10], [0, 5, 10, 15]],
+    "delay_pace": [lambda _: 3, lambda _: 7, LATE[2:], [0, 3], [0, 7], [0, 5]],
+    "last_attempt": ["late", "spec", LATE, [0, 5, 11.75], [0, 5, 7], [0, 5, 11.75]],
+    "initial_delay": [3, 7, ["UP"], [3], [7], [0]],
+    "success_count": [2, 3, ["UP"], [0, 5], [0, 5, 10], [0]],
+    "success_for": [6, 11, ["UP"], [0, 6], [0, 5, 11], [0]],
+    "missing_ok_for": [4, 9, ["!StackNotFoundException"], [0, 5], [0, 5, 10], [0]],
+    "retry_errors_for": [{"Odd": 4}, {"Odd": 9}, ["!Odd"], [0, 5], [0, 5, 10], [0]],
+    "settle_for": [6, 11, ["UP"], [0, 5, 10], [0, 5, 10, 15], [0]],
+    "retry_transient": [False, True, [LOST, "UP"], [0], [0, 5], [0]],
+    "wake_signal": [3, 4, LATE[1:], [0, 3, 8], [0, 4, 9], [0, 5, 10]],
+    "cancel_event": [3, 7, LATE[1:], [0], [0, 5], [0, 5, 10]],
+}
+MAX_WAIT = {"last_attempt": 12}
+# What a task does by itself; the rest is one with the blocking form.
+OF_TASKS = ["cancel_event", "wake_signal"]
+IN_TASKS = [by_task, by_batch_in_task, by_begin_in_task, by_call_once_in_task]
+IN_TASKS += [by_poll_in_task, by_condition_in_task]
+KINDS = [form for form in FORMS if form not in IN_TASKS and form is not by_method]
+ROWS = [*itertools.product(KINDS, OPTIONS), *itertools.product(IN_TASKS, OF_TASKS)]
+OF_WAITERS = {
+    *("missing_ok_for", "retry_errors_for", "settle_for", "converted_delays", "explain_failure"),
+    *("delay_history", "delay_kind", "show_parameters"),
+}
+OF_WAITERS_BY_DEFAULT = {*OF_WAITERS, "min_delay", "max_delay", "delay_pace"}
+
+
+def nearest(form):
+    return LEVELS[form][0]
+
+
+def takes(form, option):
+    return form not in CONDITIONS or option not in OF_WAITERS
+
+
+@pytest.mark.parametrize(("form", "option"), ROWS)
+def test_nearer_option_takes_precedence_over_default(run, form, option):
+    near, far, states, under_near, *_ = OPTIONS[option]
+    given = {nearest(form): {option: near}, "install": {option: far}}
+    world = run(form, states, given, max_wait=MAX_WAIT.get(option, 300))
+    if takes(form, option):
+        assert world.attempts == pytest.approx(under_near, abs=SLACK)
+    else:
+        assert isinstance(world.end, TypeError)
+        assert (world.end.argument, world.attempts) == (option, [])
+
+
+@pytest.mark.parametrize(("form", "option"), ROWS)
+def test_default_takes_precedence_over_built_in_value(run, form, option):
+    _, far, states, _, under_far, without = OPTIONS[option]
+    applies = form not in CONDITIONS or option not in OF_WAITERS_BY_DEFAULT
+    world = run(form, states, {"install": {option: far}}, max_wait=MAX_WAIT.get(option, 300))
+    assert world.attempts == pytest.approx(under_far if applies else without, abs=SLACK)
+
+
+@pytest.mark.parametrize(("form", "option"), ROWS)
+def test_option_not_given_has_its_built_in_value(run, form, option):
+    _, _, states, *_, without = OPTIONS[option]
+    if form in BEGUN + CALLED_ONCE and option == "retry_transient":
+        # The effect's own option: the service has answered the call.
+        without = [0, 5]
+    world = run(form, states, {}, max_wait=MAX_WAIT.get(option, 300))
+    assert world.attempts == pytest.approx(without, abs=SLACK)
+
+
+# The same for options that do not change when the stack is polled: what they tell instead.
+TOLD = {
+    "on_attempt": ["near", "far", LATE[2:], {"near"}, {"far"}, set()],
+    "delay_history": [40, 80, ["UP"], {40}, {80}, set()],
+    "show_parameters": [True, False, ["UP"], {"web"}, set(), {"web"}],
+    "explain_failure": [True, False, ["BROKEN"], {"read"}, set(), {"read"}],
+}
+ON_SERVICE = [form for form in KINDS if form not in POLLED + CONDITIONS]
+
+
+def told(world, option):
+    match option:
+        case "show_parameters":
+            return {"web"} if "web" in world.end.label else set()
+        case "explain_failure":
+            return {"read"} if world.reads else set()
+        case _:
+            return set(world.told)
+
+
+@pytest.mark.parametrize(
+    ("form", "option"),
+    [
+        *itertools.product(KINDS, ["on_attempt"]),
+        *itertools.product([*ON_SERVICE, by_poll], ["delay_history"]),
+        *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
+    ],
+)
+@pytest.mark.parametrize("levels", ["both", "install", "none"])
+def test_what_options_tell_follows_precedence(run, form, option, levels):
+    near, far, states, *expected = TOLD[option]
+    given = {} if levels == "none" else {"install": {option: far}}
+    if levels == "both":
+        given[nearest(form)] = {option: near}
+    world = run(form, states, given)
+    if form is by_waiter_object and (option, levels) == ("explain_failure", "none"):
+        # botocore's own makes no reads.
+        expected[2] = set()
+    assert told(world, option) == expected[["both", "install", "none"].index(levels)]
+
+
+@pytest.mark.parametrize("form", [*ON_SERVICE, by_poll])
+def test_kind_of_history_has_levels_of_its_own(run, form):
+    given = {
+        nearest(form): {"delay_kind": "a"},
+        "install": {"delay_history": 40, "delay_kind": "b"},
+    }
+    assert set(run(form, ["UP"], given).told) == {"a"}
+
+
+@pytest.mark.parametrize("option", sorted(OF_WAITERS))
+@pytest.mark.parametrize("form", CONDITIONS)
+def test_default_for_waiters_is_not_for_conditions(run, form, option):
+    value = {**{name: row[1] for name, row in (OPTIONS | TOLD).items()}, "delay_kind": "b"}
+    value["converted_delays"] = "aws"
+    world = run(form, ["UP"], {"install": {option: value[option]}})
+    assert (world.attempts, world.told) == ([0], [])
+
+
+@pytest.mark.parametrize("level", ["both", "install", None])
+@pytest.mark.parametrize("form", [*(x for x in ON_SERVICE if x is not by_waiter_object), by_poll])
+def test_converted_delays_follow_precedence(run, monkeypatch, form, level):
+    shipped = bwp.enable(boto3.client("cloudformation")).wait_until_stack_create_complete
+    converted = replace(shipped.definition, name="StackUp", acceptors=defined().acceptors)
+    monkeypatch.setitem(globals(), "defined", lambda **_: converted)
+    given = {"install": {"converted_delays": "short"}, nearest(form): {"converted_delays": "aws"}}
+    if level != "both":
+        given = {"install": given["install"]} if level else {}
+    world = run(form, LATE[2:], given)
+    assert world.attempts == pytest.approx([0, 30 if level == "both" else 8], abs=SLACK)
+
+
+@pytest.mark.parametrize("form", [by_function, by_waiter_object, by_poll, by_condition])
+@pytest.mark.parametrize("levels", ["both", "install", "none"])
+def test_thread_of_calls_follows_precedence(run, monkeypatch, form, levels):
+    threads = set()
+    answer = World._answer
+    monkeypatch.setattr(
+        World, "_answer", lambda *a, **k: threads.add(threading.get_ident()) or answer(*a, **k)
+    )
+    given = {} if levels == "none" else {"install": {"call_in_thread": True}}
+    if levels == "both":
+        given["call"] = {"call_in_thread": False}
+    run(form, ["UP"], given)
+    assert (threads == {threading.get_ident()}) == (levels != "install")
+
+
+# --- the effect of a change ---------------------------------------------------------------------
+
+FIVE = {"min_delay": 5, "max_delay": 5}
+INDEX = {"BackupVaultName": "v", "RecoveryPointArn": "arn:point", "Index": "ENABLED"}
+TUNNEL = {"VpnConnectionId": "vpn-1", "VpnTunnelOutsideIpAddress": "192.0.2.1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "last"), [(None, None, 60), (None, 11, 15), (6, 11, 10), (11, 6, 15)]
+)
+@pytest.mark.parametrize("option", ["settle_for", "missing_ok_for"])
+@pytest.mark.parametrize("way", ["begin", "call_once"])
+def test_effect_has_the_least_precedence(
+    virtual_time, answers, error_answer, way, option, given, default, last
+):
+    bwp.install(defaults=FIVE if default is None else {**FIVE, option: default})
+    client, polled = boto3.client("ec2" if option == "settle_for" else "backup"), []
+    method, parameters, answer = {
+        "settle_for": (
+            "modify_vpn_tunnel_certificate",
+            TUNNEL,
+            {"VpnConnections": [{"State": "available"}]},
+        ),
+        "missing_ok_for": (
+            "update_recovery_point_index_settings",
+            INDEX,
+            error_answer("ResourceNotFoundException"),
+        ),
+    }[option]
+    answers(client, {}, lambda: polled.append(virtual_time.now) or answer)
+    call, own = getattr(client, method), {} if given is None else {option: given}
+    with contextlib.suppress(bwp.WaiterFailedError):
+        if way == "begin":
+            bwp.begin(call, max_wait=300, **parameters, **own).result()
+        else:
+            bwp.enable(client, defaults=own)
+            options = {"max_wait": 300, "then_wait": True, "allow_repeat": True}
+            idempotency.call_once(call, **options, **parameters)
+    assert polled == pytest.approx(range(0, last + 1, 5), abs=SLACK)
+
+
+# --- the schedule of a waiter object ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "default", "attempts"),
+    [
+        # Who chooses a schedule gets it to the letter, whatever was installed.
+        ({"WaiterConfig": {"Delay": 3}}, {"min_delay": 7}, [0, 3, 6, 9]),
+        ({"WaiterConfig": {"MaxAttempts": 2}}, {"max_attempts": 3}, [0, 5]),
+        ({"WaiterConfig": {"MaxAttempts": 3}}, {"min_delay": 7, "max_delay": 7}, [0, 5, 10]),
+        ({"WaiterConfig": {"Delay": 3}}, {"delay_pace": lambda _: 4}, [0, 3, 6, 9]),
+        # Options of the same call are nearer.
+        ({"WaiterConfig": {"Delay": 3}, "min_delay": 4}, {}, [0, 4, 8, 12]),
+        ({"WaiterConfig": {"MaxAttempts": 2}, "max_attempts": 3}, {}, [0, 5, 10]),
+        ({"WaiterConfig": {"Delay": 3}, "delay_pace": lambda _: 4}, {}, [0, 4, 8, 12]),
+        ({"WaiterConfig": {"MaxWait": 300}, "max_wait": 4}, {}, [0, 3.75]),
+        ({"WaiterConfig": {"MaxWait": 4}}, {}, [0, 3.75]),
+        # What is no part of a schedule is installed all the same.
+        ({"WaiterConfig": {"Delay": 3}}, {"initial_delay": 4}, [4, 7, 10, 13]),
+        ({"WaiterConfig": {"Delay": 3}}, {"cancel_event": 5}, [0, 3]),
+        ({}, {"max_attempts": 3, **FIVE}, [0, 5, 10]),
+        ({}, {"min_delay": 7, "max_delay": 7}, [0, 7, 14, 21]),
+        ({"max_attempts": 2}, {"max_attempts": 3, **FIVE}, [0, 5]),
+    ],
+)
+def test_schedule_of_a_waiter_object(run, call, default, attempts):
+    states = ["COMING"] * 3 + ["UP"]
+    world = run(by_waiter_object, states, {"call": call, "install": default}, max_wait=None)
+    assert world.attempts == pytest.approx(attempts, abs=SLACK)
+
+
+# --- time bounds --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of_wait", "of_all", "of_block", "end"),
+    [
+        *[(20, 30, 40, 20), (30, 20, 40, 20), (30, 40, 20, 20)],
+        *[(None, 20, None, 20), (20, None, 30, 20), (None, None, 20, 20)],
+    ],
+)
+@pytest.mark.parametrize("kind", ["waiter", "condition"])
+def test_least_time_bounds_a_wait_of_a_batch(
+    virtual_time, error_answer, kind, of_wait, of_all, of_block, end
+):
+    client = World(virtual_time, ["COMING"], error_answer).client()
+    wait = bwp.Wait(client, defined(**FIVE), NAME, max_wait=of_wait)
+    if kind == "condition":
+        wait = conditions.ConditionWait(lambda: False, interval=5, max_wait=of_wait)
+    block = contextlib.nullcontext() if of_block is None else bwp.deadline(of_block)
+    with block:
+        (error,) = bwp.wait_all([wait], max_wait=of_all, on_failure="collect")
+    assert type(error) is bwp.WaiterTimeoutError
+    assert end - 1 <= virtual_time.now <= end
+
+
+@pytest.mark.parametrize("form", [*KINDS, *IN_TASKS])
+def test_deadline_stands_for_a_missing_bound(run, virtual_time, form):
+    with bwp.deadline(20):
+        world = run(form, ["COMING"], {}, max_wait=None)
+    assert isinstance(world.end, bwp.WaiterTimeoutError)
+    assert 19 <= virtual_time.now <= 20 + SLACK
+
+
+# --- settings that change, and observers --------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["waiter", "condition"])
+def test_batch_takes_the_defaults_of_its_run(virtual_time, error_answer, kind):
+    bwp.install(defaults={"max_attempts": 2})
+    client = World(virtual_time, ["COMING"], error_answer).client()
+    wait = bwp.Wait(client, defined(), NAME, max_wait=300)
+    if kind == "condition":
+        wait = conditions.ConditionWait(lambda: False, max_wait=300)
+    bwp.install(defaults={"max_attempts": 3})
+    (error,) = bwp.wait_all([wait], on_failure="collect")
+    assert error.attempts == 3
+
+
+@pytest.mark.parametrize("form", [*KINDS, *IN_TASKS])
+def test_observers_of_all_levels_are_told_nearest_first(virtual_time, error_answer, form):
+    world, told = World(virtual_time, ["COMING", "UP"], error_answer), []
+    levels = ["install", "session", "client"]
+    of = {name: lambda event, name=name: told.append((event, name)) for name in levels}
+    bwp.install(on_event=of["install"])
+    bwp.enable(world.session, on_event=of["session"])
+    client = bwp.enable(world.client(), on_event=of["client"])
+    form(client, defined(), {"max_wait": 300})
+    of_wait = [(event, name) for event, name in told if event.operation != "CreateStack"]
+    heard = [name for event, name in of_wait if (event.kind, event.attempt) == ("attempt", 1)]
+    assert heard == (["install"] if form in POLLED + CONDITIONS else levels[::-1])
+
+
+# --- what is refused first ----------------------------------------------------------------------
+
+INSTANCES = bwp.WaiterDefinition.from_states(
+    "InstanceUp",
+    "DescribeInstances",
+    path="Reservations[].Instances[].State.Name",
+    success=["running"],
+    **FIVE,
+)
+IDS = {"InstanceIds": ["i-1"]}
+IMAGE = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
+
+
+def never(**_):
+    pytest.fail("a request though an argument is wrong")
+
+
+class NoClient:
+    """What has methods, and is no client."""
+
+    meta = None
+
+    def run_instances(self):
+        pass
+
+
+def alone(client, waiter=INSTANCES, parameters=IDS, **options):
+    return bwp.wait_until(client, waiter, **parameters, **options)
+
+
+def in_task(client, waiter=INSTANCES, parameters=IDS, **options):
+    return asyncio.run(bwp.wait_until_async(client, waiter, **parameters, **options))
+
+
+def of_object(client, parameters=IDS, **options):
+    return client.get_waiter("instance_running").wait(**parameters, **options)
+
+
+def in_batch(client, waiter=INSTANCES, parameters=IDS, **options):
+    return bwp.wait_all([bwp.Wait(client, waiter, parameters, **options)])
+
+
+def polled(client, waiter=INSTANCES, call=None, **options):
+    return conditions.poll(call or client.describe_instances, waiter, **options)
+
+
+def begun(client, **options):
+    return bwp.begin(getattr(client, "run_instances", client), **{**IMAGE, **options})
+
+
+def called_once(client, **options):
+    return idempotency.call_once(getattr(client, "run_instances", client), **{**IMAGE, **options})
+
+
+def condition(client, call=None, **options):
+    return conditions.wait_for(call or client.describe_instances, **options)
+
+
+def condition_in_batch(client, call=None, **options):
+    wait = conditions.ConditionWait(call or client.describe_instances, **options)
+    return bwp.wait_all([wait])
+
+
+# Arguments that are wrong, with the type of the error and the argument that it names.
+FAULTS = {
+    "client": ({"client": NoClient()}, TypeError, "client"),
+    "method": ({"client": NoClient()}, TypeError, ""),
+    "call": ({"call": 7}, TypeError, ""),
+    "polled": ({"call": 7}, TypeError, "call"),
+    "waiter": ({"waiter": "no_such_waiter"}, ValueError, ""),
+    "definition": ({"waiter": 7}, TypeError, "waiter"),
+    "effect": ({"then_wait": "NoSuchEffect"}, ValueError, "then_wait"),
+    "store": ({"in_store": 7}, TypeError, "in_store"),
+    "of a store": ({"exclusive_key": "k"}, TypeError, "exclusive_key"),
+    "stop": ({"stop_on_timeout": 7}, TypeError, "stop_on_timeout"),
+    "propagation": ({"propagation_wait": -1}, ValueError, "propagation_wait"),
+    "busy": ({"busy_wait": "x"}, TypeError, "busy_wait"),
+    "flag": ({"missing_ok": 7}, TypeError, "missing_ok"),
+    "adopt": ({"adopt_existing": 7}, TypeError, "adopt_existing"),
+    "token": ({"ClientToken": 7}, ValueError, ""),
+    "event": ({"cancel_event": 7}, TypeError, "cancel_event"),
+    "other name": ({"timeout": 9}, TypeError, "timeout"),
+    "of a wait": ({"max_attempts": 3}, TypeError, "max_attempts"),
+    "unknown": ({"max_tries": 9}, TypeError, "max_tries"),
+    "config": ({"WaiterConfig": {"Pause": 3}}, ValueError, "Pause"),
+    "Delay": ({"WaiterConfig": {"Delay": "x"}}, TypeError, "Delay"),
+    "kind": ({"success_count": "x"}, TypeError, "success_count"),
+    "range": ({"max_attempts": 0}, ValueError, "max_attempts"),
+    "order": ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
+    "misfit": ({"max_delay": 1}, ValueError, "max_delay"),
+    "no bound": ({"max_wait": None}, TypeError, "max_wait"),
+    "no bound of all": ({"max_wait": None}, TypeError, ""),
+    "bound": ({"max_wait": "x"}, TypeError, "max_wait"),
+    "endless": ({"max_wait": math.inf}, ValueError, "max_wait"),
+    "too long": ({"success_for": 300}, ValueError, "success_for"),
+    "too late": ({"initial_delay": 300}, ValueError, "initial_delay"),
+    "no ids": ({"parameters": {"InstanceIds": []}}, ValueError, ""),
+    "exclusive": ({"interval": 3, "delay_pace": "fixed"}, TypeError, "delay_pace"),
+    "no signal": ({"polling": False}, TypeError, "polling"),
+    "on_timeout": ({"on_timeout": "x"}, ValueError, "on_timeout"),
+    "else_": ({"else_": 7}, TypeError, "else_"),
+    "retry_on": ({"retry_on": 7}, TypeError, "retry_on"),
+    "label": ({"label": ""}, ValueError, "label"),
+    "of waiters": ({"settle_for": 3}, TypeError, "settle_for"),
+}
+CHECKS = ["range", "kind", "event", "order"]
+BOUNDS = ["no bound", "bound", "endless"]
+HOLDS = ["too long", "too late"]
+FORM = ["exclusive", "retry_on", *CHECKS, "label", "of waiters", "no signal"]
+NAMES = ["other name", "unknown"]
+# Of each entry the faults in the order in which they are refused.
+OF_CLIENT = ["client", "waiter", "definition", *NAMES, *CHECKS]
+BEGUN_FIRST = ["store", "of a store", "stop", "method", *NAMES, *CHECKS, "propagation", "busy"]
+ONCE_FIRST = ["event", "propagation", "busy", "adopt", "store", "method", "other name", "of a wait"]
+REFUSED = {
+    alone: [*OF_CLIENT, "no ids", *BOUNDS, *HOLDS, "misfit"],
+    in_task: [*OF_CLIENT, "no ids", *BOUNDS, *HOLDS, "misfit"],
+    of_object: [*CHECKS, "config", "Delay", "bound", "endless", *HOLDS],
+    in_batch: [*OF_CLIENT, *HOLDS, "no ids", "bound", "endless", "misfit", "no bound of all"],
+    polled: ["polled", "definition", *NAMES, *CHECKS, *BOUNDS, *HOLDS, "misfit", "label"],
+    begun: [*BEGUN_FIRST, "flag", "token", *BOUNDS, "effect", *HOLDS, "misfit"],
+    called_once: [*ONCE_FIRST, "unknown", "token", "effect", *BOUNDS],
+    condition: ["call", "on_timeout", "else_", *NAMES, *FORM, *BOUNDS, *HOLDS],
+    condition_in_batch: ["call", "bound", "endless", *NAMES, *FORM, *HOLDS, "no bound of all"],
+}
+
+
+def go_together(one, other):
+    """Whether arguments can be wrong in both ways at once."""
+    keys = {*FAULTS[one][0]}, {*FAULTS[other][0]}
+    # A time is too long for a bound that is right.
+    is_relative = {"max_wait"} in keys and not {one, other}.isdisjoint(HOLDS)
+    return keys[0].isdisjoint(keys[1]) and not is_relative
+
+
+@pytest.fixture
+def refusal():
+    """`refusal(entry, *faults)`: the error of an entry with these faults."""
+    bwp.install()
+    client = boto3.client("ec2")
+    client.meta.events.register("before-call", never)
+
+    def refusal(entry, *faults):
+        given = {"client": client, "max_wait": 300}
+        for fault in faults:
+            given |= FAULTS[fault][0]
+        with pytest.raises((TypeError, ValueError)) as caught:
+            entry(given.pop("client"), **given)
+        return caught.value
+
+    return refusal
+
+
+@pytest.mark.parametrize("entry", REFUSED)
+def test_wrong_arguments_are_refused_in_this_order(refusal, entry):
+    alone = {fault: refusal(entry, fault) for fault in REFUSED[entry]}
+    for fault, error in alone.items():
+        _, kind, argument = FAULTS[fault]
+        assert isinstance(error, kind), fault
+        assert getattr(error, "argument", "") == argument
+    for first, second in itertools.combinations(alone, 2):
+        if go_together(first, second):
+            assert str(refusal(entry, first, second)) == str(alone[first]), second
