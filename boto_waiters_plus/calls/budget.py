@@ -161,9 +161,12 @@ class CallBudget(Budget):
         if outer is not None:
             self.deadline = min(self.deadline, outer.deadline)
             self.cancel_events += outer.cancel_events
-        self.context = contextvars.copy_context() if self.cancel_events else None
+        self.context: contextvars.Context | None = None
         """What the events see."""
-        self.listen_at = monotonic() + LISTEN_AFTER if self.cancel_events else math.inf
+        self.listen_at = math.inf
+        if self.cancel_events:
+            self.context = contextvars.copy_context()
+            self.listen_at = monotonic() + LISTEN_AFTER
         self.reason: Literal["deadline", "cancelled"] | None = None
         """Why the call was cut off."""
         self.credentials: Any = None
@@ -417,9 +420,12 @@ Ended = Literal["deadline", "cancelled", "retry refused"]
 """Why a call was ended before the operation answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reply:
-    """What one call gave: a response, an error, or neither because it was ended."""
+    """What one call gave: a response, an error, or neither because it was ended.
+
+    Nobody changes it. It is not frozen: each poll makes one.
+    """
 
     response: Any = None
     error: Exception | None = None
