@@ -189,7 +189,7 @@ class Batch(Generic[WaitT]):
         max_wait: Seconds | None = None,
         **options: Unpack[BatchOptions],
     ) -> None:
-        others = options.keys() - BatchOptions.__annotations__.keys()
+        others = [each for each in options if each not in BatchOptions.__annotations__]
         refuse_options_of_waits(name, others, "each Wait")
         for option in others:
             raise unknown_option(option, BatchOptions.__annotations__, name)

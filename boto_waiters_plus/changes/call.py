@@ -43,7 +43,8 @@ def _call_once(
     given = (max_wait, then_wait, allow_repeat, adopt_existing, in_store, cancel_event)
     options = CallOptions(*given, propagation_wait=propagation_wait, busy_wait=busy_wait)
     members = members_of(called_operation("call_once", method).input_shape)
-    refuse_options_of_waits("call_once", parameters.keys() - members.keys(), "begin")
+    others = [name for name in parameters if name not in members]
+    refuse_options_of_waits("call_once", others, "begin")
     return PreparedCall(method, options, parameters)
 
 

@@ -198,7 +198,8 @@ class Beginning:
             raise WrongTypeError.of(name, self._of_store[name], " goes with in_store")
         self.stops = StopsAfter(*(flag(name, value) for name, value in stops.items()))
         shape = called_operation("begin", method).input_shape
-        refuse_other_names("begin", keywords.keys() - (() if shape is None else shape.members))
+        members = () if shape is None else shape.members
+        refuse_other_names("begin", [name for name in keywords if name not in members])
         given, self._asked = split_options(keywords)
         options = CallOptions(
             max_wait,

@@ -180,5 +180,5 @@ def split_keywords(
     """
     if not OTHER_NAMES.keys().isdisjoint(keywords):
         members = members_of(waiter.operation.input_shape)
-        refuse_other_names(waiter.method_name, keywords.keys() - members.keys())
+        refuse_other_names(waiter.method_name, (each for each in keywords if each not in members))
     return split_options(keywords)

@@ -716,3 +716,13 @@ def test_wrong_arguments_are_refused_in_this_order(refusal, entry, faults):
     for first, second in itertools.combinations(alone, 2):
         if go_together(first, second):
             assert str(refusal(entry, first, second)) == str(alone[first]), second
+
+
+@pytest.mark.parametrize("entry", [alone, begun, called_once, polled, condition])
+@pytest.mark.parametrize("step", [1, -1])
+def test_first_of_several_wrong_names_is_told(entry, step):
+    bwp.install()
+    names = ("timeout", "frequency", "poll_interval", "wait_timeout", "maxwait", "maxWait")[::step]
+    with pytest.raises(TypeError) as caught:
+        entry(boto3.client("ec2"), **dict.fromkeys(names, 9), max_wait=300)
+    assert caught.value.argument == names[0]
