@@ -98,7 +98,8 @@ def run_in_thread(
     Args:
         run: ends soon after `stop` is set.
         stop: set when the generator is closed.
-        ready: what others put in here is yielded too, in order, and what calls ask the caller.
+        ready: what others put in here is yielded too, in order, and what calls ask the caller; an
+            error is raised.
     """
 
     def work() -> None:
@@ -131,4 +132,7 @@ def _items(ready: IdleQueue[Any], thread: threading.Thread | None) -> Iterator[A
             continue
         if item is None:
             return
+        if isinstance(item, BaseException):
+            # Of a callback.
+            raise item
         yield item

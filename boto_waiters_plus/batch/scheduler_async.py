@@ -9,9 +9,11 @@ import inspect
 import math
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from ..calls.clock import SHUTDOWN_GRACE, SYSTEM_TIME, current_time
+from ..common.process import call_soon
 from .call_executor import ThreadCallExecutor
 from .groups import CallGroup, FinishedCall, Task, time_left
 from .schedule import Schedule
@@ -65,10 +67,11 @@ class AsyncCallExecutor:
         self._now = now
         self._context = contextvars.copy_context() if context is None else context
         self._loop = asyncio.get_running_loop()
-        self._threads = ThreadCallExecutor(now, self._context, stop=stop, on_finished=self._notify)
         self._awaited: set[asyncio.Task[None]] = set()
         self._finished: list[FinishedCall] = []
         self._changed = asyncio.Event()
+        notify = partial(call_soon, self._loop, self._changed.set)
+        self._threads = ThreadCallExecutor(now, self._context, stop=stop, on_finished=notify)
 
     def begin(self, target: Task | CallGroup) -> None:
         """Make the call for these waits, without waiting until it is over."""
@@ -132,11 +135,6 @@ class AsyncCallExecutor:
     def _add(self, finished: FinishedCall) -> None:
         self._finished.append(finished)
         self._changed.set()
-
-    def _notify(self) -> None:
-        # The loop may be closed by the time an abandoned call ends.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._changed.set)
 
 
 async def run_in_task(run: AsyncGenerator[Task, None]) -> AsyncGenerator[Task, None]:

@@ -139,12 +139,10 @@ def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T
         finally:
             budget.refused_retry = inner[0].refused_retry
 
-    discard: Callable[[T], object] = lambda _: None  # noqa: E731 - one line
+    discard = None if client is None else discard_response
     try:
         with terminal_kept():
-            return abandonable_call(
-                work, budget, discard=discard if client is None else discard_response, name="call"
-            )
+            return abandonable_call(work, budget, discard=discard, name="call")
     except BaseException:
         # Ctrl-C included: what can be cut off of the call ends now.
         for each in inner:

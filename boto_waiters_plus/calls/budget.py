@@ -24,9 +24,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
-from ..common.process import is_of_handler
+from ..common.process import call_soon, is_of_handler
 from ..options import CancelEvent
-from .watch import LISTEN_AFTER, listen, monotonic, watchdog
+from .watch import LISTEN_AFTER, monotonic, watchdog, when_set
 
 if TYPE_CHECKING:
     import asyncio
@@ -161,9 +161,12 @@ class CallBudget(Budget):
         if outer is not None:
             self.deadline = min(self.deadline, outer.deadline)
             self.cancel_events += outer.cancel_events
-        self.context = contextvars.copy_context() if self.cancel_events else None
+        self.context: contextvars.Context | None = None
         """What the events see."""
-        self.listen_at = monotonic() + LISTEN_AFTER if self.cancel_events else math.inf
+        self.listen_at = math.inf
+        if self.cancel_events:
+            self.context = contextvars.copy_context()
+            self.listen_at = monotonic() + LISTEN_AFTER
         self.reason: Literal["deadline", "cancelled"] | None = None
         """Why the call was cut off."""
         self.credentials: Any = None
@@ -394,22 +397,15 @@ class AwaitedBudget(Budget):
     """Nothing here ends the call: its task does."""
 
     def listen(self, event: CancelEvent, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
-        """Return a future that is done when the event is set."""
-        self._loop = loop
+        """Return a future that is done, because it is cancelled, when the event is set."""
         self.context: contextvars.Context | None = contextvars.copy_context()
-        self._cancelled: asyncio.Future[None] = loop.create_future()
-        listen(event, self)
+        self._loop, self._cancelled = loop, loop.create_future()
+        when_set(event, self)
         return self._cancelled
 
     def cancel(self) -> None:
         """Cancel from the thread of a cancel listener."""
-        # The loop may be closed by now, and the call over with it.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._set_cancelled)
-
-    def _set_cancelled(self) -> None:
-        if not self._cancelled.done():
-            self._cancelled.set_result(None)
+        call_soon(self._loop, self._cancelled.cancel)
 
 
 awaited_budget: Final[ContextVar[AwaitedBudget | None]] = ContextVar(
@@ -424,9 +420,12 @@ Ended = Literal["deadline", "cancelled", "retry refused"]
 """Why a call was ended before the operation answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reply:
-    """What one call gave: a response, an error, or neither because it was ended."""
+    """What one call gave: a response, an error, or neither because it was ended.
+
+    Nobody changes it. It is not frozen: each poll makes one.
+    """
 
     response: Any = None
     error: Exception | None = None

@@ -156,7 +156,7 @@ RAW: Final = (
 )
 """Errors that the caller has to fix. They are raised as they are, never as a wait's outcome."""
 
-_OF_THE_CALL: Final = (BotoCoreError, ClientError, HTTPError, parsers.ResponseParserError)
+_OF_THE_CALL: Final = (BotoCoreError, HTTPError, parsers.ResponseParserError)
 """Other exceptions come from a user's hook or a mock, and are raised as they are."""
 
 _FETCHERS: Final = frozenset({
@@ -181,6 +181,8 @@ _INNERMOST: Final = 60
 
 def is_of_the_call(error: Exception) -> bool:
     """Return whether an exception is a result of the call or of its transport."""
+    if isinstance(error, ClientError):
+        return True  # As nearly all are.
     if isinstance(error, RAW):
         return False
     return isinstance(error, _OF_THE_CALL) or is_passing(error) or _is_of_the_answer(error)
@@ -301,12 +303,13 @@ def _event_around(frames: list[FrameType]) -> str | None:
 
 def _is_of_only_call(error: BaseException) -> bool:
     """Return whether the only call that an error came through raised it, and no refresh before."""
-    frames = frames_of(error)
-    codes = [frame.f_code for frame in frames]
-    names = [code.co_name for code in codes]
-    if not frames or abandonable_call.__code__ in codes:
+    names, frame, place = [], None, error.__traceback__
+    while place is not None:
+        frame, place = place.tb_frame, place.tb_next
+        names.append(frame.f_code.co_name)
+    if frame is None or names.count(names[-1]) > 1 or abandonable_call.__name__ in names:
         return False
-    return names.count(names[-1]) == 1 and makes_call(frames[-1])
+    return makes_call(frame)
 
 
 def _are_alike(one: MadeCall, other: MadeCall) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from functools import partial
 
+from ..common.process import call_soon
 from .budget import Call, Reply
 from .clock import SHUTDOWN_GRACE, current_time
 from .threads import start
@@ -31,12 +31,7 @@ class ThreadCall:
         """
         loop = asyncio.get_running_loop()
         over = loop.create_future()
-
-        def notify() -> None:
-            # The loop may be closed: nothing awaits the reply of a call that was abandoned.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(over.set_result, None)
-
+        notify = partial(call_soon, loop, partial(over.set_result, None))
         make = partial(self._call.make, time_left)
         with current_time().hold():
             # Inside: a call that sleeps in virtual time lets go of it.

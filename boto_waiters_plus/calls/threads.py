@@ -160,7 +160,7 @@ def abandonable_call(
     function: Callable[[], T],
     budget: CallBudget,
     *,
-    discard: Callable[[T], object] = lambda _: None,
+    discard: Callable[[T], object] | None = None,
     name: str,
 ) -> T:
     """Run a function in a daemon thread, and abandon it when the budget is used up.
@@ -184,7 +184,7 @@ def abandonable_call(
         budget.wake()
 
     def drop(over: Future[T]) -> None:
-        if over.exception() is None:
+        if discard is not None and over.exception() is None:
             discard(over.result())
 
     thread, future, caller = start(function, name, post, budget.wake)

@@ -47,81 +47,73 @@ class CancellableCall(Protocol):
         ...
 
 
-class _Listener:
-    """The thread of one event."""
-
-    def __init__(self, event: CancelEvent) -> None:
-        self.event = event
-        self.calls: set[CancellableCall] = set()
-
-    def run(self) -> None:
-        while not self._is_set():
-            with _listeners.lock:
-                self.calls = {call for call in self.calls if not call.ended}
-                if not self.calls:
-                    _listeners.forget(self)
-                    return
-        with _listeners.lock:
-            _listeners.forget(self)
-            calls = self.calls
-        for call in calls:
-            call.cancel()
-
-    def _is_set(self) -> bool:
-        """Wait for the event a while; return whether it is set."""
-        if type(self.event) is threading.Event:
-            return self.event.wait(EVENT_SLICE)
-        began = time.perf_counter()
-        try:
-            if self.event.is_set():
-                return True
-            # What it returns is not relied on; that of an `asyncio.Event` raises.
-            self.event.wait(OTHER_SLICE)
-            if self.event.is_set():
-                return True
-        # The wait asks the same event in the caller's thread, where its error is seen.
-        except BaseException:
-            logger.debug("cancel event raised an exception", exc_info=True)
-        if time.perf_counter() - began < SHORTEST_SLICE:
-            # Not by `time.sleep`, which tests replace.
-            threading.Event().wait(SHORTEST_SLICE)
-        return False
-
-
 class _Listeners:
+    """A thread for each event that calls in flight have."""
+
     def __init__(self) -> None:
         renew_in_forks(self.renew)
 
     def renew(self) -> None:
-        self.lock = threading.RLock()
-        self._by_event: dict[int, _Listener] = {}
+        self._lock = threading.RLock()
+        self._calls: dict[int, set[CancellableCall]] = {}
 
     def add(self, event: CancelEvent, call: CancellableCall) -> None:
-        with self.lock:
-            listener = self._by_event.get(id(event))
-            if listener is not None:
-                listener.calls.add(call)
+        with self._lock:
+            calls = self._calls.get(id(event))
+            if calls is not None:
+                calls.add(call)
                 return
-            listener = self._by_event[id(event)] = _Listener(event)
-            listener.calls.add(call)
+            calls = self._calls[id(event)] = {call}
         context = contextvars.Context() if call.context is None else call.context
-        run = partial(context.copy().run, listener.run)
+        run = partial(context.copy().run, self._listen, event, calls)
         if start_thread(run, "cancel listener") is None:
-            with self.lock:
-                self.forget(listener)
+            self._forget(event, calls)
 
-    def forget(self, listener: _Listener) -> None:
-        if self._by_event.get(id(listener.event)) is listener:
-            del self._by_event[id(listener.event)]
+    def _listen(self, event: CancelEvent, calls: set[CancellableCall]) -> None:
+        while not _is_set_soon(event):
+            with self._lock:
+                calls -= {call for call in calls if call.ended}
+                if not calls:
+                    self._forget(event, calls)
+                    return
+        self._forget(event, calls)
+        for call in calls:
+            call.cancel()
+
+    def _forget(self, event: CancelEvent, calls: set[CancellableCall]) -> None:
+        with self._lock:
+            if self._calls.get(id(event)) is calls:
+                del self._calls[id(event)]
 
 
 _listeners = _Listeners()
 
 
-def listen(event: CancelEvent, call: CancellableCall) -> None:
+def when_set(event: CancelEvent, call: CancellableCall) -> None:
     """Cancel the call when the event is set, until the call is over."""
     for each in separate(event):
         _listeners.add(each, call)
+
+
+def _is_set_soon(event: CancelEvent) -> bool:
+    """Wait for an event a while; return whether it is set."""
+    if type(event) is threading.Event:
+        return event.wait(EVENT_SLICE)
+    began = time.perf_counter()
+    try:
+        if event.is_set():
+            return True
+        # What it returns is not relied on; that of an `asyncio.Event` raises.
+        event.wait(OTHER_SLICE)
+        if event.is_set():
+            return True
+    # The wait asks the same event in the caller's thread, where its error is seen.
+    except BaseException:
+        logger.debug("cancel event raised an exception", exc_info=True)
+    if time.perf_counter() - began < SHORTEST_SLICE:
+        # Not by `time.sleep`, which tests replace.
+        threading.Event().wait(SHORTEST_SLICE)
+    return False
 
 
 # --- the watchdog --------------------------------------------------------------------------------
@@ -235,7 +227,7 @@ class Watchdog:
         # The lock is not held: this starts threads.
         for call in unheard:
             for event in call.cancel_events:
-                listen(event, call)
+                when_set(event, call)
         with self.lock:
             # From here on, a new call notifies.
             self._wakes_at = math.inf

@@ -448,20 +448,20 @@ _EXAMPLE: Final = "then_wait=(waiter, lambda response: {...})"
 
 def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> EffectOfCall:
     """Return the effect of an operation that `then_wait` names; see `chosen_effect`."""
-    if isinstance(then_wait, tuple):
-        match then_wait:
-            case str() | WaiterDefinition() as waiter, function if callable(function):
-                pass
-            case _:
-                kinds = ", ".join(type(each).__name__ for each in then_wait)
-                problem = f" takes a waiter and a function of the response, not ({kinds})"
-                raise WrongTypeError.of("then_wait", then_wait, problem)
-        name = waiter if isinstance(waiter, str) else waiter.name
-        trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis=None)
-        # Not `function`, which pyright takes to return `object` once it is known to be callable.
-        return EffectOfCall(client, operation, trait, then_wait[1])
-    if then_wait is not None and not isinstance(then_wait, str):
-        raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
+    match then_wait:
+        case None | str():
+            pass
+        case tuple((str() | WaiterDefinition() as waiter, function)) if callable(function):
+            name = waiter if isinstance(waiter, str) else waiter.name
+            trait = EffectTrait(name=name, waiter=waiter, parameters={}, basis=None)
+            # Not `function`, which pyright takes to return `object`, as any callable.
+            return EffectOfCall(client, operation, trait, then_wait[1])
+        case tuple():
+            kinds = ", ".join(type(each).__name__ for each in then_wait)
+            problem = f" takes a waiter and a function of the response, not ({kinds})"
+            raise WrongTypeError.of("then_wait", then_wait, problem)
+        case _:
+            raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
     traits = {trait.name: trait for trait in traits_of(waiters_of(client).service, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):

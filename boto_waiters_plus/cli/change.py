@@ -55,8 +55,8 @@ def run_change(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{option} does not go with --store, --resume and --no-wait")
     with one_line_warnings(arguments):
         with refused(ValueError):
-            make = _resumed if arguments.resume else _new
-            change = make(arguments, attempted)
+            change = _resumed(arguments) if arguments.resume else _new(arguments, attempted)
+        change.prepared.on_attempt = attempted
         target = change.prepared.target
         label = ResourceLabel(target.operation).text(change.prepared.parameters)
         is_quiet = arguments.quiet or change.effect is None or asks_for_a_code(target.client)
@@ -182,7 +182,6 @@ def _new(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
         calls["then_wait"] = None if arguments.no_wait else then_wait or True
         options = CallOptions(arguments.max_wait, **calls)
         change = _Change(PreparedCall(method, options, parameters), stops)
-        change.prepared.on_attempt = on_attempt
     else:
         keywords = {**parameters, **options_of_one(arguments), "on_attempt": on_attempt}
         # An interrupt may come before there is an operation that would stop it.
@@ -196,7 +195,7 @@ def _new(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     return change
 
 
-def _resumed(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
+def _resumed(arguments: argparse.Namespace) -> _Change:
     store = store_of(arguments.store)
     with refused(LookupError), refused(StoreError, instead=CannotRunError):
         kept = store.get_call(arguments.resume)
@@ -206,7 +205,6 @@ def _resumed(arguments: argparse.Namespace, on_attempt: Observer) -> _Change:
     client = client_of(session_of(arguments), record["service"], arguments)
     where: Any = {"in_store": store, "path": arguments.resume}
     call = resumed_call(client, record, max_wait=arguments.max_wait, **where)
-    call.on_attempt = on_attempt
     return _Change(call, StopsAfter(arguments.stop_on_timeout, arguments.stop_on_cancel))
 
 

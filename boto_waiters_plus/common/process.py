@@ -6,6 +6,7 @@ threads themselves are gone, so everything here is renewed in the child before o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -112,6 +113,12 @@ def start_thread(
             raise
         return None
     return thread
+
+
+def call_soon(loop: Any, function: Callable[[], object]) -> None:
+    """Call a function in an event loop, from any thread; not if the loop is closed by now."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 class JobThread:

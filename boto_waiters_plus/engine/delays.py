@@ -8,7 +8,6 @@ curve on the logarithmic scale. Waits that timed out count as open until then.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -78,8 +77,10 @@ def jittered_delay(attempt: int, *, min_delay: float, max_delay: float, random: 
     if attempt <= attempt_ceiling(min_delay, max_delay):
         # The ceiling is a rounded logarithm: its last doubling may pass max_delay by a hair, and
         # the largest float with it.
-        with contextlib.suppress(OverflowError):
+        try:  # noqa: SIM105 - each poll draws a delay
             upper = min(least * 2 ** (attempt - 1), max_delay)
+        except OverflowError:
+            pass
     return draw(random, least, upper)
 
 

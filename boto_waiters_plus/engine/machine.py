@@ -170,8 +170,31 @@ def shared(group: Any, **members: Any) -> Any:
     return group(**members)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class _Value:
+    """What is equal to any other of its class with the same members; nobody changes it.
+
+    The methods are shared, and it is not frozen: each wait of a process makes many, and the first
+    one makes the classes.
+    """
+
+    __slots__ = ()
+
+    def _members(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._members() == other._members()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._members().values()))
+
+    def __repr__(self) -> str:
+        members = (f"{name}={value!r}" for name, value in self._members().items())
+        return f"{type(self).__name__}({', '.join(members)})"
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Facts(_Value):
     """What the machine knows of an attempt."""
 
     acceptor: int | None
@@ -201,48 +224,49 @@ class Facts:
     attempt is a retry, whatever the acceptors say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(_Value):
     """The wait starts, or resumes from its stored state."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class Responded:
+
+@dataclass(slots=True, eq=False, repr=False)
+class Responded(_Value):
     """The call returned a response."""
 
     facts: Facts
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+@dataclass(slots=True, eq=False, repr=False)
+class Raised(_Value):
     """The call ended in an error."""
 
     facts: Facts
 
 
-@dataclass(frozen=True, slots=True)
-class ReadEnded:
+@dataclass(slots=True, eq=False, repr=False)
+class ReadEnded(_Value):
     """The read that `Explain` asked for is over, or was not made; `more` if another may help."""
 
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CallTimedOut:
+@dataclass(slots=True, eq=False, repr=False)
+class CallTimedOut(_Value):
     """The call was cut off at the end of its time; `uncalled` if it was not even made."""
 
     uncalled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Woken:
+@dataclass(slots=True, eq=False, repr=False)
+class Woken(_Value):
     """The pause is over; `early` if a signal ended it before its time."""
 
     early: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+@dataclass(slots=True, eq=False, repr=False)
+class Cancelled(_Value):
     """The caller cancelled the wait; `uncalled` if the call of the last `Poll` was not made."""
 
     uncalled: bool = False
@@ -251,23 +275,24 @@ class Cancelled:
 Event = Begin | Responded | Raised | ReadEnded | CallTimedOut | Woken | Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Poll:
+@dataclass(slots=True, eq=False, repr=False)
+class Poll(_Value):
     """Make the call, in at most `time_left` seconds (None: no limit)."""
 
     time_left: float | None
 
 
-@dataclass(frozen=True, slots=True)
 class Explain(Poll):
     """The wait has failed: make a read that may tell the cause in place of the operation.
 
     Whatever is sent next, the wait fails; only `ReadEnded` may lead to another read first.
     """
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+
+@dataclass(slots=True, eq=False, repr=False)
+class Pause(_Value):
     """Sleep for `seconds`."""
 
     seconds: float
@@ -276,33 +301,36 @@ class Pause:
     driver heeds no signal during it, and clears those that came by its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Succeeded:
+@dataclass(slots=True, eq=False, repr=False)
+class Succeeded(_Value):
     """The acceptor of this index matched, and its state is success."""
 
     acceptor: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+@dataclass(slots=True, eq=False, repr=False)
+class Failed(_Value):
     """The acceptor of this index matched, and its state is failure; None: an unmatched error."""
 
     acceptor: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
+class TimedOut(_Value):
     """The time is used up."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class AttemptsUsedUp:
+
+class AttemptsUsedUp(_Value):
     """The attempts are used up."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class WaitCancelled:
+
+class WaitCancelled(_Value):
     """The wait was cancelled."""
+
+    __slots__ = ()
 
 
 Ending = Succeeded | Failed | TimedOut | AttemptsUsedUp | WaitCancelled
@@ -316,6 +344,10 @@ class Phase(str, enum.Enum):
     POLLING = "polling"
     PAUSING = "pausing"
     ENDED = "ended"
+
+
+_NEW, _POLLING, _PAUSING, _ENDED = Phase  # A member of an enumeration takes long to look up.
+_SUCCESS, _RETRY, _FAILURE = AcceptorState.SUCCESS, AcceptorState.RETRY, AcceptorState.FAILURE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -335,7 +367,7 @@ class State:
         ENDED      as the last step left them
     """
 
-    phase: Phase = Phase.NEW
+    phase: Phase = _NEW
     attempts: int = 0
     """Calls made, the one in flight included."""
     elapsed: float = 0
@@ -527,33 +559,33 @@ class Machine:
         state = self.state
         passed = 0.0 if self._clock is None else max(0.0, now - self._clock)
         self._clock = now
-        if state.phase is Phase.PAUSING:
+        if state.phase is _PAUSING:
             passed = self._sleep(event, passed, CLOCK_STEPS * math.ulp(now))
         state.elapsed += passed
         left = self._end - state.elapsed
         self._overdue = left < -ROUNDING * max(1.0, state.elapsed)
+        phase = state.phase
         decision: Decision
-        match state.phase, event:
-            case Phase.POLLING, _ if self._failure is not None:
-                more = isinstance(event, ReadEnded) and event.more
-                decision = self._explain(self._failure) if more else self._failure
-            case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Cancelled(uncalled)):
-                state.attempts -= uncalled
-                decision = WaitCancelled()
-            case ((Phase.NEW | Phase.POLLING | Phase.PAUSING), Begin()):
-                decision = self._begin()
-            case Phase.PAUSING, Woken(early):
-                decision = self._woken(early=early)
-            case Phase.POLLING, (Responded() | Raised()):
-                state.slowest = max(state.slowest, passed)
-                decision = self._judge(event, random, began=state.elapsed - passed)
-            case Phase.POLLING, CallTimedOut(uncalled):
-                state.attempts -= uncalled
-                decision = TimedOut()
-            case phase, _:
-                raise MachineMisuseError(f"{event} while {phase.value}")
+        if phase is _POLLING and self._failure is not None:
+            more = isinstance(event, ReadEnded) and event.more
+            decision = self._explain(self._failure) if more else self._failure
+        elif phase is _POLLING and isinstance(event, (Responded, Raised)):
+            state.slowest = max(state.slowest, passed)
+            decision = self._judge(event, random, began=state.elapsed - passed)
+        elif phase is _PAUSING and isinstance(event, Woken):
+            decision = self._woken(early=event.early)
+        elif phase is _POLLING and isinstance(event, CallTimedOut):
+            state.attempts -= event.uncalled
+            decision = TimedOut()
+        elif phase is not _ENDED and isinstance(event, Cancelled):
+            state.attempts -= event.uncalled
+            decision = WaitCancelled()
+        elif phase is not _ENDED and isinstance(event, Begin):
+            decision = self._begin()
+        else:
+            raise MachineMisuseError(f"{event} while {phase.value}")
         if not isinstance(decision, (Poll, Pause)):
-            state.phase = Phase.ENDED
+            state.phase = _ENDED
         return decision
 
     def _sleep(self, event: Event, passed: float, rounding: float) -> float:
@@ -575,10 +607,10 @@ class Machine:
     def _begin(self) -> Decision:
         """Start, or repeat the decision that the state was stored with."""
         state = self.state
-        if state.phase is Phase.POLLING:
+        if state.phase is _POLLING:
             state.attempts -= 1
             return self._poll()
-        if state.phase is Phase.PAUSING:
+        if state.phase is _PAUSING:
             return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
         if self._left <= 0:
             return TimedOut()
@@ -609,7 +641,7 @@ class Machine:
         state = self.state
         if not state.attempts:
             state.first_attempt = state.elapsed
-        state.phase = Phase.POLLING
+        state.phase = _POLLING
         state.attempts += 1
         state.pause = 0
         left = self._left
@@ -644,16 +676,16 @@ class Machine:
         state.answered |= facts.answered or not is_error
         if facts.acceptor is None or facts.inconclusive:
             is_end = is_error and not facts.inconclusive
-            verdict = AcceptorState.FAILURE if is_end else AcceptorState.RETRY
+            verdict = _FAILURE if is_end else _RETRY
         else:
             verdict = self._states[facts.acceptor]
         if self._endings.settle_for and not is_error:
             verdict = self._settled(verdict, facts, began)
-        if verdict is AcceptorState.FAILURE and not self._is_retried_for_now(facts):
+        if verdict is _FAILURE and not self._is_retried_for_now(facts):
             failure = Failed(facts.acceptor)
             self._reads_end = state.elapsed + LONGEST_READS
             return failure if is_error or not self._endings.explain else self._explain(failure)
-        if verdict is not AcceptorState.SUCCESS:
+        if verdict is not _SUCCESS:
             state.successes, state.holding = 0, False
             return self._retry(facts, random)
         state.successes += 1
@@ -676,7 +708,7 @@ class Machine:
     def _settled(self, verdict: AcceptorState, facts: Facts, began: float) -> AcceptorState:
         """What a response counts for that may tell the state from before a change."""
         state = self.state
-        if verdict is AcceptorState.RETRY:
+        if verdict is _RETRY:
             state.moved |= facts.moves
             state.resting = False
             return verdict
@@ -690,7 +722,7 @@ class Machine:
             return verdict
         self._rests_at = state.rested_since + needed
         self.held_back = HeldBack(needed, may_be_old=not state.moved)
-        return AcceptorState.RETRY
+        return _RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
         """Whether an error is no answer of the operation: the wait goes on as if it had none."""
@@ -755,22 +787,22 @@ class Machine:
 
     def _delay(self, facts: Facts, remaining: float, random: Random) -> float:
         """The delay before the next attempt, whether or not another one fits after it."""
-        min_delay, max_delay, pace, _, spread, learned = self._delays
+        least, most, pace, _, spread, learned = self._delays
         attempts = self.state.attempts
         if callable(pace):
             return _usable(pace(attempts))
         if pace == "fixed":
-            return min_delay
-        delay: float | None = max_delay if facts.throttled else None
-        own: Any = {"min_delay": min_delay, "max_delay": max_delay, "random": random}
+            return least
+        delay = most if facts.throttled else None
         if delay is None and learned is not None:
-            delay = learned_delay(learned, self.state.elapsed, **own)
+            elapsed = self.state.elapsed
+            delay = learned_delay(learned, elapsed, min_delay=least, max_delay=most, random=random)
         if delay is None:
-            delay = jittered_delay(attempts, **own)
-        if spread and (most := self._limits.max_attempts) is not None:
+            delay = jittered_delay(attempts, min_delay=least, max_delay=most, random=random)
+        if spread and (most_attempts := self._limits.max_attempts) is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
-            delay = max(delay, remaining / (most - attempts))
-        return min(delay, max(min_delay, self._rests_at - self.state.elapsed))
+            delay = max(delay, remaining / (most_attempts - attempts))
+        return min(delay, max(least, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
         """Pause after a success that others have to follow.
@@ -834,7 +866,7 @@ class Machine:
         if self._max_wait is not None or self._limits.max_attempts is None:
             seconds = max(seconds, SHORTEST_PAUSE)
         state = self.state
-        state.phase, state.pause, state.last = Phase.PAUSING, seconds, last
+        state.phase, state.pause, state.last = _PAUSING, seconds, last
         return Pause(seconds)
 
 

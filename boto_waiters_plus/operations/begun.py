@@ -22,7 +22,6 @@ from typing import Any, Final
 from botocore.model import OperationModel
 
 from ..batch.wait import Wait
-from ..changes.answers import NOT_KEPT
 from ..changes.call import resumed_call
 from ..changes.effects import EffectOfCall, EffectWaiter, effect_named
 from ..changes.known_effects import Effect
@@ -117,12 +116,7 @@ class BegunRow:
 
     @classmethod
     def of_call(
-        cls,
-        prepared: PreparedCall,
-        effect: EffectOfCall,
-        asked: Mapping[str, Any],
-        stops: StopsAfter,
-        seal: Seal,
+        cls, prepared: PreparedCall, effect: EffectOfCall, asked: Any, stops: StopsAfter, seal: Seal
     ) -> BegunRow:
         """Return a call before it is stored.
 
@@ -172,11 +166,12 @@ class BegunRow:
             own |= {"effect": Effect(**own["effect"]), "trait": EffectTrait.from_json(own["trait"])}
             parts = (record["operation"], str), (own["answer"] or {}, dict)
             _ = record["token"], stop and stop.text
+            if all(isinstance(part, kind) for part, kind in parts):
+                own |= {"stop": stop, "record": record, "polled": body}
+                return body, cls(**own, row=row, seal=seal)
         except (TypeError, KeyError, AttributeError):
-            raise unreadable("its call cannot be read") from None
-        if not all(isinstance(part, kind) for part, kind in parts):
-            raise unreadable("its call cannot be read")
-        return body, cls(**{**own, "stop": stop}, record=record, seal=seal, row=row, polled=body)
+            pass
+        raise unreadable("its call cannot be read")
 
     def to_json(self) -> dict[str, Any]:
         """Return the call as its row keeps it."""
@@ -203,11 +198,6 @@ class BegunRow:
         """What has to be the same where a `request_id` is used again."""
         members = self.to_json()
         return [members[name] for name in ASKED]
-
-    @property
-    def tells_what_to_poll(self) -> bool:
-        """Whether an answered row has what is polled, or expressions that give it."""
-        return bool(self.polled or self.trait.parameters)
 
     @property
     def call(self) -> CallOutcome | None:
@@ -265,13 +255,11 @@ class BegunRow:
     def answered(
         self, prepared: PreparedCall, effect: EffectOfCall, call: CallOutcome
     ) -> EffectOfCall:
-        """Keep what the call was answered; return its effect."""
+        """Keep what the call was answered; return its effect, without what is sensitive."""
+        answered = effect.answered(prepared.parameters, call.response)
         self.answer = kept_answer(prepared.target.operation, call)
-        given, response = from_json(self.record["parameters"]), restored_response(self.answer)
-        self.document = document = effect.call_document(given, response)
-        # Acceptors that read back what was asked for have to know that there was more.
-        document["input"] = {**dict.fromkeys(prepared.parameters, NOT_KEPT), **document["input"]}
-        return effect.with_answer(document, call.response)
+        self.document = answered.seen
+        return effect.with_answer(answered.seen, call.response)
 
     def _stop_cancelled(self, held: Held) -> None:
         """Stop what was begun by a call whose row was cancelled before its answer."""
@@ -291,41 +279,39 @@ class BegunRow:
             cancel: ends the call in flight.
             end: takes the error in which the row ends, or an `UnableError`.
         """
-
-        def repeat() -> None:
-            try:
-                self._repeat(held, age, cancel)
-            except StoreError as error:
-                end(UnableError("unavailable", str(error)))
-            # Whatever it is, an earlier attempt may have been executed.
-            except Exception as error:
-                is_known = isinstance(error, (WaiterError, UnableError))
-                known = error if is_known else self.unknown_answer()
-                if not is_known and hasattr(error, "call"):
-                    # The answer was not kept: its token lets the call be repeated.
-                    known = UnableError("unavailable", f"not kept: {type(error).__name__}")
-                end(unable(error) or known)
-
         if age < CALLER_LEASE:
             # The process may be about to take its lease.
             return False
         if not self.is_repeatable:
             end(self.unknown_answer())
             return True
-        run = partial(contextvars.copy_context().run, repeat)
+        run = partial(contextvars.copy_context().run, self._repeat, held, age, cancel, end)
         return start_thread(run, "call") is not None
 
-    def _repeat(self, held: Held, age: float, cancel: CancelEvent) -> None:
+    def _repeat(
+        self, held: Held, age: float, cancel: CancelEvent, end: Callable[[Exception], None]
+    ) -> None:
         client = held.wait.client
         # By the clock of the store.
         record = {**self.record, "started_at": time.time() - age}
         try:
-            prepared = resumed_call(client, record, max_wait=held.left(), cancel_event=cancel)
-        except (ValueError, AttributeError) as error:
-            text = f"the call cannot be repeated here: {error}"
-            raise UnableError("unsupported", text) from error
-        trait = replace(self.trait, waiter=held.wait.definition)
-        self.make(held, prepared, EffectOfCall(client, prepared.target.operation, trait))
+            try:
+                prepared = resumed_call(client, record, max_wait=held.left(), cancel_event=cancel)
+            except (ValueError, AttributeError) as error:
+                text = f"the call cannot be repeated here: {error}"
+                raise UnableError("unsupported", text) from error
+            trait = replace(self.trait, waiter=held.wait.definition)
+            self.make(held, prepared, EffectOfCall(client, prepared.target.operation, trait))
+        except StoreError as error:
+            end(UnableError("unavailable", str(error)))
+        # Whatever it is, an earlier attempt may have been executed.
+        except Exception as error:
+            is_known = isinstance(error, (WaiterError, UnableError))
+            known = error if is_known else self.unknown_answer()
+            if not is_known and hasattr(error, "call"):
+                # The answer was not kept: its token lets the call be repeated.
+                known = UnableError("unavailable", f"not kept: {type(error).__name__}")
+            end(unable(error) or known)
 
     def unknown_answer(self) -> OperationError:
         """Return the error of a call whose process is gone, and which is not repeated."""
@@ -431,8 +417,8 @@ class BegunRow:
         if planned is None:
             return None
         is_cancel = self.row["state"] == "cancelled"
-        is_asked = self.stop_on_cancel if is_cancel else self.stop_on_timeout
-        if not stop and (owes or is_cancel) and self.answer and is_asked:
+        is_asked = self.stop_on_cancel if is_cancel else owes and self.stop_on_timeout
+        if not stop and self.answer and is_asked:
             # It was left by a process that could not read or write this.
             stop = Stop(planned.operation, "owed")
         if stop and stop.state == "owed" and not owes:

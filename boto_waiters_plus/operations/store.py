@@ -288,7 +288,7 @@ class Store(OpenStore):
             begun = begun_of(row, self.seal)
         if begun is not None and not (begun.answer or begun.is_repeatable):
             raise ValueError(f"{path}: {begun.operation} got no answer, and cannot be repeated")
-        if begun is not None and begun.answer and not begun.tells_what_to_poll:
+        if begun is not None and begun.answer and not (begun.polled or begun.trait.parameters):
             method = begun.operation
             raise ValueError(f"{path}: only the process that called {method} knew what to poll")
         if row["state"] not in (OPEN, SUCCEEDED):

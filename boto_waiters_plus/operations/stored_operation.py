@@ -430,11 +430,10 @@ class EndWatcher:
     def _is_stopped_here(self, row: Row, operation: StoredOperation, now: float) -> bool:
         """Whether this process has made the call of a row, and stops what it has begun."""
         begun = None
-        with contextlib.suppress(OperationError):
-            begun = begun_of(row, self._seal)
-        if begun is None or operation.client is None or not is_overdue(row, now):
-            return False
-        if not (begun.answer and begun.stop_on_timeout):
+        if operation.client is not None and is_overdue(row, now):
+            with contextlib.suppress(OperationError):
+                begun = begun_of(row, self._seal)
+        if begun is None or not (begun.answer and begun.stop_on_timeout):
             return False
 
         def end(stop: Stop) -> None:

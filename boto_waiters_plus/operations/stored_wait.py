@@ -69,7 +69,7 @@ class NewRows:
 
     Args:
         seal: encrypts the parameters.
-        include_response, profile_name: as for `Store.start`.
+        include_response, profile: as `include_response` and `profile_name` of `Store.start`.
         begun: the call of `begin`, of whose effect the wait is; None: none.
 
     Attributes:
@@ -78,21 +78,17 @@ class NewRows:
     """
 
     def __init__(
-        self,
-        seal: Seal,
-        include_response: Any,
-        profile_name: str | None,
-        begun: BegunRow | None = None,
+        self, seal: Seal, include_response: Any, profile: str | None, begun: BegunRow | None = None
     ) -> None:
         self.rows: list[dict[str, Any]] = []
         self.definitions: dict[str, str] = {}
         self._seal, self._begun = seal, begun
-        if profile_name is not None:
-            text("profile_name", profile_name)
+        if profile is not None:
+            text("profile_name", profile)
         is_given = include_response is not None
         self._include_response = is_given and flag("include_response", include_response)
         # Thousands of waits share a client and a definition.
-        self._columns_of = cache(partial(_columns_of, profile=profile_name))
+        self._columns_of = cache(partial(_columns_of, profile=profile))
         self._digests: dict[BoundWaiter, str] = {}
 
     def add(

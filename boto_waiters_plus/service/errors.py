@@ -45,10 +45,11 @@ NEVER_SERVED = (501, 505)
 """HTTP statuses of what the service never does: not implemented, version not supported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ErrorFacts:
     """The facts of an error that acceptors, messages and the engine need."""
 
+    kind: type[Exception]
     names: frozenset[str]
     text: str
     """What may be shown: code, HTTP status and request id, or the class and what is behind it."""
@@ -66,6 +67,8 @@ class ErrorFacts:
     """The model calls the message sensitive."""
     on_the_way: OnTheWay | None = None
     """Where the error was raised, if the operation that was called has not answered."""
+    _facts: Facts | None = None
+    """Those of the last attempt."""
 
     @property
     def other_call(self) -> str | None:
@@ -82,24 +85,11 @@ class ErrorFacts:
             acceptor: the index of the acceptor that matched it.
             inconclusive: the SDK would have retried, had there been time.
         """
-        # The SDK retries a certificate that is not trusted, too.
-        is_certificate = self.status is None and not self.transient
-        is_answer = (
-            bool(self.response)
-            or self.status is not None
-            or self.code == ResponseParserError.__name__
-        )
+        facts = self._facts
+        if facts is None or facts.acceptor != acceptor or facts.inconclusive or inconclusive:
+            self._facts = facts = self._facts_under(acceptor, inconclusive=inconclusive)
         return Attempt(
-            facts=Facts(
-                acceptor=acceptor if self.on_the_way is None else None,
-                transient=self.transient,
-                unconnected=self.unconnected,
-                answered=is_answer and self.on_the_way is None,
-                throttled=self.throttled,
-                missing=self.missing,
-                error_names=self.names if self.on_the_way is None else frozenset(),
-                inconclusive=inconclusive and not is_certificate,
-            ),
+            facts=facts,
             exception=error,
             error=self.text,
             error_code=_of_call(self.other_call, self.code),
@@ -108,9 +98,32 @@ class ErrorFacts:
             last_response=self.response,
         )
 
+    def _facts_under(self, acceptor: int | None, *, inconclusive: bool) -> Facts:
+        # The SDK retries a certificate that is not trusted, too.
+        is_certificate = self.status is None and not self.transient
+        is_answer = (
+            bool(self.response)
+            or self.status is not None
+            or self.code == ResponseParserError.__name__
+        )
+        return Facts(
+            acceptor=acceptor if self.on_the_way is None else None,
+            transient=self.transient,
+            unconnected=self.unconnected,
+            answered=is_answer and self.on_the_way is None,
+            throttled=self.throttled,
+            missing=self.missing,
+            error_names=self.names if self.on_the_way is None else frozenset(),
+            inconclusive=inconclusive and not is_certificate,
+        )
+
 
 def error_facts(
-    error: Exception, operation: OperationModel | None = None, *, endpoint: str | None = None
+    error: Exception,
+    operation: OperationModel | None = None,
+    *,
+    endpoint: str | None = None,
+    last: ErrorFacts | None = None,
 ) -> ErrorFacts:
     """Return the facts of an error that a call raised.
 
@@ -118,21 +131,22 @@ def error_facts(
         error: the exception.
         operation: the model of the operation, for the names of its error shapes.
         endpoint: the endpoint of the client, named if the error did not come from the service.
+        last: the facts of an error of the operation, which become those of one that says the same.
+            Most polls of a long wait for what is not there end in such errors.
     """
     way = on_the_way(error, None if operation is None else operation.name)
     other_call = None if way is None else way.call
     if way is not None:
         # The model is that of another call, and so is the endpoint.
         operation, endpoint = None, getattr(error, "kwargs", {}).get("endpoint_url")
-    _redact_user_info(error, endpoint)
-    response: Mapping[str, Any] | None = error.response if isinstance(error, ClientError) else None
-    if response is None:
+    if not isinstance(error, ClientError):
         name = type(error).__name__
-
+        _redact_user_info(error, endpoint)
         redact_body(error, operation)
         status = unread_response(error).get("status_code")
         is_of_server = _is_of_server(status)
         return ErrorFacts(
+            kind=type(error),
             names=frozenset([name]),
             text=_of_call(other_call, _text_of_exception(error, operation, endpoint)),
             code=name,
@@ -142,11 +156,16 @@ def error_facts(
             unconnected=status is None and not isinstance(error, CONNECTED),
             on_the_way=way,
         )
+    response: Mapping[str, Any] = error.response
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
     code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
     # Of JSON it may be anything.
     safe_code, message = printable(code), str(details.get("Message") or "") or None
+    text = _of_call(other_call, _text(safe_code, status, metadata.get("RequestId")))
+    if last is not None and way is None and _are_of(last, error, details, status):
+        last.text, last.response = text, response
+        return last
     if code == str(status) and message is not None and not _is_message(message, operation):
         message = None
         error.args = (f"An error occurred ({safe_code}), whose message is not shown",)
@@ -156,8 +175,9 @@ def error_facts(
     is_certain = throttled or status in (401, 403, 404) or says_not_found(code)
     quotes = not is_certain and _quotes_throttle(error, str(message or ""))
     return ErrorFacts(
+        kind=type(error),
         names=frozenset(_names(error, code, details, operation, shape)),
-        text=_of_call(other_call, _text(safe_code, status, metadata.get("RequestId"))),
+        text=text,
         code=safe_code,
         message=message,
         status=status,
@@ -171,12 +191,22 @@ def error_facts(
     )
 
 
+def _are_of(last: ErrorFacts, error: Exception, details: Mapping[str, Any], status: Any) -> bool:
+    """Return whether the facts of the last error of the operation are those of this one, too."""
+    # A message that is not shown is taken out of each error.
+    if type(error) is not last.kind or last.on_the_way is not None or last.message is None:
+        return False
+    before = last.response.get("Error")
+    # A test double may give an object again that it has changed.
+    return status == last.status and details == before and details is not before
+
+
 def _is_message(text: str, operation: OperationModel | None) -> bool:
     """Return whether the message of an error without a code is one.
 
     Of a body that it cannot read as JSON, botocore takes all for the message.
     """
-    body = str(text).encode(errors="replace")
+    body = text.encode(errors="replace")
     return are_words(body) or may_quote(body, operation)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,7 @@ from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
 from ..engine.reports import reported_text
 from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
-from .errors import error_facts
+from .errors import ErrorFacts, error_facts
 from .sharing import AcceptorOf, ById
 
 if TYPE_CHECKING:
@@ -58,7 +57,10 @@ class DefinitionJudge:
         call: the `input` and `output` of the call whose effect is waited for.
     """
 
-    __slots__ = ("_call", "_endpoint", "_input", "_items", "_last", "_parameters", "_waiter")
+    __slots__ = (
+        *("_call", "_endpoint", "_error_index", "_input", "_items", "_last", "_last_error"),
+        *("_parameters", "_waiter"),
+    )
 
     def __init__(
         self,
@@ -74,6 +76,8 @@ class DefinitionJudge:
         self._endpoint = endpoint
         self._input = waiter.data_model.input(parameters)
         self._last: Attempt | None = None
+        self._last_error: ErrorFacts | None = None
+        self._error_index: int | None = None
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
@@ -155,13 +159,16 @@ class DefinitionJudge:
         )
 
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
-        facts = error_facts(error, self._waiter.operation, endpoint=self._endpoint)
-        match = self._waiter.matching.match_error(facts.names, status=facts.status)
-        return facts.attempt(error, match.index, inconclusive=reply.ended is not None)
+        waiter, last = self._waiter, self._last_error
+        facts = error_facts(error, waiter.operation, endpoint=self._endpoint, last=last)
+        if facts is not last:
+            match = waiter.matching.match_error(facts.names, status=facts.status)
+            self._last_error, self._error_index = facts, match.index
+        return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
 
 
 def again(last: Attempt | None, response: Any) -> Attempt | None:
-    """Return the attempt on a response that says what the last one said; None if it does not.
+    """Return the last attempt, now on a response that says the same; None if it does not.
 
     Most polls of a long wait are such: to compare two responses is less work than to judge one.
     """
@@ -179,7 +186,9 @@ def again(last: Attempt | None, response: Any) -> Attempt | None:
     same = {**before, _METADATA: metadata}
     if _status(before) != _status(response) or same != response:
         return None
-    return replace(last, response=same, last_response=same, coalesced=False)
+    last.response = last.last_response = same
+    last.coalesced = False
+    return last
 
 
 def _status(response: Mapping[str, Any]) -> Any:

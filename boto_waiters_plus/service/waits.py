@@ -26,30 +26,18 @@ T_co = TypeVar("T_co", covariant=True)
 class _WaitUntil(Protocol[T_co]):
     """The types of `wait_until`, and of its awaited twin."""
 
+    # fmt: off
     @overload
     def __call__(
-        self,
-        client: Any,
-        waiter: str | WaiterDefinition,
-        /,
-        *,
-        until_state: None = None,
-        state_path: None = None,
-        max_wait: Any = None,
-        **keywords: Any,
+        self, client: Any, waiter: str | WaiterDefinition, /, *, until_state: None = None,
+        state_path: None = None, max_wait: Any = None, **keywords: Any,
     ) -> T_co: ...
     @overload
     def __call__(
-        self,
-        client: Any,
-        operation: str,
-        /,
-        *,
-        until_state: str | Iterable[str],
-        state_path: str | None = None,
-        max_wait: Any = None,
-        **keywords: Any,
+        self, client: Any, operation: str, /, *, until_state: str | Iterable[str],
+        state_path: str | None = None, max_wait: Any = None, **keywords: Any,
     ) -> T_co: ...
+    # fmt: on
 
 
 def _wait_until(

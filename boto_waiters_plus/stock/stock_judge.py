@@ -168,7 +168,7 @@ class StockJudge:
         endpoint: the endpoint of the client, for errors that are not of the service.
     """
 
-    __slots__ = ("_acceptors", "_endpoint", "_last", "_parameters")
+    __slots__ = ("_acceptors", "_endpoint", "_last", "_last_error", "_parameters")
 
     def __init__(
         self, acceptors: StockAcceptors, parameters: Mapping[str, Any], endpoint: str | None
@@ -177,6 +177,7 @@ class StockJudge:
         self._endpoint = endpoint
         self._parameters = parameters
         self._last: Attempt | None = None
+        self._last_error: ErrorFacts | None = None
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this reply; an error response is an error."""
@@ -185,7 +186,9 @@ class StockJudge:
         if error is None and botocore.waiter.is_valid_waiter_error(response):
             error = ClientError(response, acceptors.description.operation)
         if error is not None:
-            facts = error_facts(error, acceptors.model, endpoint=self._endpoint)
+            last = self._last_error
+            facts = error_facts(error, acceptors.model, endpoint=self._endpoint, last=last)
+            self._last_error = facts
             # botocore's acceptors see responses and error responses, nothing else.
             is_response = isinstance(error, ClientError)
             index = _Evaluated(acceptors, facts.response, facts).first() if is_response else None

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import inspect
 import reprlib
 import textwrap
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..calls import flow
 from ..calls.clock import current_time
-from ..calls.flow import value_of
+from ..calls.flow import Called, Flow
 from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
@@ -54,41 +54,18 @@ class ValueHistory:
         self._now = current_time().clock()
         self._start = self._now()
 
-    def recording(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """Return the callable, wrapped to record its values."""
-
-        def recorded() -> Any:
-            with self._recording_errors():
-                value = call()
-            self._record(value)
-            return value
-
-        return recorded
-
-    def recording_async(self, call: Callable[[], Any]) -> Callable[[], Any]:
-        """Return the callable, wrapped to record its values after awaiting them."""
-
-        async def recorded() -> Any:
-            with self._recording_errors():
-                value = await value_of(call)
-            self._record(value)
-            return value
-
-        return recorded
-
-    @contextlib.contextmanager
-    def _recording_errors(self) -> Iterator[None]:
+    def recorded(self, call: Callable[[], Any]) -> Flow[Any]:
+        """Call a callable, and record its value, which a task awaits, or its error."""
         try:
-            yield
+            value = yield Called(call)
         except Exception as error:
             self.error = error
             self._add(f"raised {short(error)}")
             raise
-
-    def _record(self, value: Any) -> None:
         self.error = None
         # As text at once: a list that has grown since would seem never to have changed.
         self._add(short(value))
+        return value
 
     def _add(self, text: str) -> None:
         self.attempts += 1
@@ -360,9 +337,10 @@ class _Assertion:
         self._pattern = compile_pattern(pattern)
         self._given_pattern = pattern
         self._history = history = ValueHistory()
+        drive = flow.run_async if asynchronous else flow.run
         self._condition = Condition(
             kind.name,
-            history.recording_async(call) if asynchronous else history.recording(call),
+            lambda: drive(history.recorded(call)),
             [success(none_of(self._pattern) if kind is _ALWAYS else self._pattern)],
             max_wait=max_wait,
             else_=lambda _: _NO_VALUE,

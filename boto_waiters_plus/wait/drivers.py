@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..calls.client_call import Calls, CallStep
 from ..calls.clock import TimeSource, current_time, either, slices
 from ..calls.flow import Flow, run, run_async
+from ..common.process import call_soon
 from ..engine.machine import Cancelled, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
@@ -41,13 +42,10 @@ async def pause_async(
 ) -> Woken | Cancelled:
     """Do what `pause` does in a task; events are checked in slices, a `Signal` calls back."""
     source = current_time()
-    if cancel is None and wake is None:
-        await source.sleep_async(seconds)
-        return Woken()
-    listen = getattr(wake, "listen", None)
-    if cancel is None and wake is not None and listen is not None:
-        return await _pause_on_signal(source, seconds, wake, listen)
-    for piece in slices(seconds):
+    if cancel is None and hasattr(wake, "listen"):
+        return await _pause_on_signal(source, seconds, wake)
+    has_events = cancel is not None or wake is not None
+    for piece in slices(seconds) if has_events else [seconds]:
         if cancel is not None and cancel.is_set():
             return Cancelled()
         if wake is not None and wake.is_set():
@@ -56,24 +54,12 @@ async def pause_async(
     return Woken()
 
 
-async def _pause_on_signal(
-    source: TimeSource,
-    seconds: float,
-    wake: WakeSignal,
-    listen: Callable[[Callable[[], object]], Callable[[], None]],
-) -> Woken:
+async def _pause_on_signal(source: TimeSource, seconds: float, wake: Any) -> Woken:
     # A program that only blocks never imports asyncio, which takes 11 ms.
     import asyncio  # noqa: PLC0415
 
-    loop = asyncio.get_running_loop()
     is_over = asyncio.Event()
-
-    def notify() -> None:
-        # The loop of an abandoned wait may be closed.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(is_over.set)
-
-    stop = listen(notify)
+    stop = wake.listen(partial(call_soon, asyncio.get_running_loop(), is_over.set))
     sleeper = asyncio.ensure_future(source.sleep_async(seconds))
     sleeper.add_done_callback(lambda _: is_over.set())
     try:

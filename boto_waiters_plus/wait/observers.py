@@ -48,10 +48,10 @@ class Observers:
         message: str | None = None,
     ) -> None:
         """Give an event to the log and to all that observe it."""
-        is_logged = logger.isEnabledFor(logging.INFO)
         observers = self._of_all
         if kind == "attempt" and self._of_attempts:
             observers += self._of_attempts
+        is_logged = logger.isEnabledFor(logging.INFO)
         if not observers and not is_logged:
             return
         description = run.description

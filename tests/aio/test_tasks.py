@@ -29,19 +29,6 @@ def on(name, main):
     return asyncio.run(run())
 
 
-def test_a_task_that_is_cancelled_in_its_pause_ends_at_once(name, answers, virtual_time):
-    async def main(client):
-        asked = answers(client, COMING)
-        task = asyncio.ensure_future(table_up(client))
-        await asyncio.sleep(7)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return virtual_time.now, len(asked.requests)
-
-    assert on(name, main) == (7, 2)
-
-
 def test_a_task_that_is_cancelled_in_its_call_ends_at_once(name):
     released = threading.Event()
 

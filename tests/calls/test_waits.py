@@ -106,24 +106,6 @@ def test_handler_that_blocks_is_abandoned_in_a_thread(clock, wait, phase):
     go_on.set()
 
 
-@pytest.mark.parametrize("by_install", [True, False])
-def test_thread_for_each_call_may_be_the_default(by_install):
-    names = []
-    if by_install:
-        bwp.install(defaults={"call_in_thread": True})
-    client = make_client()
-    if not by_install:
-        bwp.enable(client, defaults={"call_in_thread": True})
-    respond(client, (200, TABLE))
-    client.meta.events.register(
-        "before-send.dynamodb", lambda **_: names.append(threading.current_thread().name)
-    )
-    wait_until(client, max_wait=60)
-    client.get_waiter("table_exists").wait(TableName="table")
-    wait_until(client, max_wait=60, call_in_thread=False)
-    assert names == [*["boto_waiters_plus call"] * 2, threading.current_thread().name]
-
-
 def test_wait_without_time_for_its_last_call_does_not_make_it(virtual_time):
     client = make_client()
     sent = respond(client, (200, CREATING))

@@ -18,12 +18,9 @@ SNAPSHOT = {"Name": "s", "VolumeId": "fsvol-1"}
         ("ec2", "terminate_instances", {}, {}, ValueError, "allow_repeat"),
         ("ec2", "run_instances", RUN, {"then_wait": "VpcReady"}, ValueError, "ec2 .* 'VpcReady'"),
         ("ecs", "create_task_set", TASK_SET, {"then_wait": True}, ValueError, "parameter cluster"),
-        ("ec2", "run_instances", RUN, {"max_wait": None}, TypeError, "max_wait"),
-        ("ec2", "run_instances", RUN, {"cancel_event": 3}, TypeError, "cancel_event"),
         ("ec2", "run_instances", RUN, {"then_wai": "X"}, TypeError, "'then_wait'"),
         ("ec2", "run_instances", RUN, {"delay": 7}, TypeError, "min_delay"),
         ("ec2", "run_instances", RUN, {"pre_wait": 7}, TypeError, "initial_delay"),
-        ("ec2", "run_instances", RUN, {"min_delay": 7}, TypeError, "min_delay"),
         ("ec2", "run_instances", RUN, {"then_wait": ("X", 7)}, TypeError, "function"),
         ("ec2", "run_instances", {**RUN, "UserData": io.BytesIO()}, {}, TypeError, "UserData"),
         *(

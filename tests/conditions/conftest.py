@@ -27,7 +27,8 @@ class Values:
         self.times.append(round(self._clock.now, 3))
         value = self._values.pop(0) if len(self._values) > 1 else self._values[0]
         if isinstance(value, Exception):
-            raise value
+            # One that is raised again would have the frames of all attempts.
+            raise value.with_traceback(None)
         return value
 
 

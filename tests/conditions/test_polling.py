@@ -25,7 +25,7 @@ from boto_waiters_plus import (
     WaiterTimeoutError,
     conditions,
 )
-from boto_waiters_plus.conditions import ConditionWait, poll, wait_for
+from boto_waiters_plus.conditions import poll, wait_for
 
 LONG_CUT = f"{'x' * 150} [...] {'x' * 350}"
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
@@ -263,16 +263,12 @@ def never():
 @pytest.mark.parametrize(
     ("call", "waiter", "options", "kind", "says"),
     [
-        (5, ANY_RESPONSE, {}, TypeError, "^call "),
         (None, ANY_RESPONSE, {}, TypeError, "^call "),
-        (never, 5, {}, TypeError, "waiter"),
         (never, "BucketExists", {}, TypeError, "waiter"),
         (never, [ANY_RESPONSE], {}, TypeError, "waiter"),
         (never, {}, {}, WaiterDefinitionError, "acceptors"),
         (never, ANY_RESPONSE, {"input": [1]}, TypeError, "input"),
         (never, ANY_RESPONSE, {"Bucket": "b"}, TypeError, "Bucket.*input"),
-        (never, ANY_RESPONSE, {"min_dealy": 5}, TypeError, "'min_delay'"),
-        (never, ANY_RESPONSE, {"max_wait": None}, TypeError, "max_wait"),
         (never, ANY_RESPONSE, {"min_delay": 500}, ValueError, "min_delay"),
     ],
 )
@@ -314,38 +310,3 @@ def test_call_in_thread_judges_in_the_calling_thread():
         poll(call, ANY_RESPONSE, max_wait=60, **options)
     assert isinstance(caught.value.__cause__, KeyError)
     assert called != judged == [threading.get_ident()]
-
-
-# --- defaults -----------------------------------------------------------------------------------
-
-
-def by_poll(**options):
-    return poll(dict, ANY_ERROR, max_wait=100, **options)
-
-
-def by_wait_for(**options):
-    return wait_for(dict, max_wait=100, interval=1, **options)
-
-
-def by_wait_all(**options):
-    return bwp.wait_all([ConditionWait(dict, max_wait=100, interval=1, **options)])
-
-
-def attempts_of(way, **options):
-    with pytest.raises((bwp.WaiterError, bwp.WaitersError)) as caught:
-        way(**options)
-    errors = getattr(caught.value, "exceptions", [caught.value])
-    return errors[0].attempts
-
-
-@pytest.mark.parametrize("way", [by_poll, by_wait_for, by_wait_all])
-def test_defaults_of_install_apply_to_callables(way, virtual_time):
-    bwp.install(defaults={"max_attempts": 3})
-    assert attempts_of(way) == 3
-    assert attempts_of(way, max_attempts=2) == 2
-
-
-def test_default_delays_apply_to_definitions_alone(virtual_time):
-    bwp.install(defaults={"min_delay": 50, "max_delay": 50})
-    assert attempts_of(by_poll) == 2
-    assert attempts_of(by_wait_for) > 90

@@ -6,6 +6,7 @@ import itertools
 import math
 import threading
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import boto3
@@ -562,12 +563,13 @@ class NoClient:
         pass
 
 
-def alone(client, waiter=INSTANCES, parameters=IDS, **options):
-    return bwp.wait_until(client, waiter, **parameters, **options)
+def awaited(function):
+    """A coroutine function as if it blocked."""
+    return lambda *arguments, **options: asyncio.run(function(*arguments, **options))
 
 
-def in_task(client, waiter=INSTANCES, parameters=IDS, **options):
-    return asyncio.run(bwp.wait_until_async(client, waiter, **parameters, **options))
+def alone(client, waiter=INSTANCES, parameters=IDS, wait=bwp.wait_until, **options):
+    return wait(client, waiter, **parameters, **options)
 
 
 def of_object(client, parameters=IDS, **options):
@@ -578,20 +580,20 @@ def in_batch(client, waiter=INSTANCES, parameters=IDS, **options):
     return bwp.wait_all([bwp.Wait(client, waiter, parameters, **options)])
 
 
-def polled(client, waiter=INSTANCES, call=None, **options):
-    return conditions.poll(call or client.describe_instances, waiter, **options)
+def polled(client, waiter=INSTANCES, call=None, poll=conditions.poll, **options):
+    return poll(call or client.describe_instances, waiter, **options)
 
 
-def begun(client, **options):
-    return bwp.begin(getattr(client, "run_instances", client), **{**IMAGE, **options})
+def begun(client, begin=bwp.begin, **options):
+    return begin(getattr(client, "run_instances", client), **{**IMAGE, **options})
 
 
-def called_once(client, **options):
-    return idempotency.call_once(getattr(client, "run_instances", client), **{**IMAGE, **options})
+def called_once(client, call_once=idempotency.call_once, **options):
+    return call_once(getattr(client, "run_instances", client), **{**IMAGE, **options})
 
 
-def condition(client, call=None, **options):
-    return conditions.wait_for(call or client.describe_instances, **options)
+def condition(client, call=None, wait_for=conditions.wait_for, **options):
+    return wait_for(call or client.describe_instances, **options)
 
 
 def condition_in_batch(client, call=None, **options):
@@ -652,7 +654,6 @@ BEGUN_FIRST = ["store", "of a store", "stop", "method", *NAMES, *CHECKS, "propag
 ONCE_FIRST = ["event", "propagation", "busy", "adopt", "store", "method", "other name", "of a wait"]
 REFUSED = {
     alone: [*OF_CLIENT, "no ids", *BOUNDS, *HOLDS, "misfit"],
-    in_task: [*OF_CLIENT, "no ids", *BOUNDS, *HOLDS, "misfit"],
     of_object: [*CHECKS, "config", "Delay", "bound", "endless", *HOLDS],
     in_batch: [*OF_CLIENT, *HOLDS, "no ids", "bound", "endless", "misfit", "no bound of all"],
     polled: ["polled", "definition", *NAMES, *CHECKS, *BOUNDS, *HOLDS, "misfit", "label"],
@@ -661,6 +662,15 @@ REFUSED = {
     condition: ["call", "on_timeout", "else_", *NAMES, *FORM, *BOUNDS, *HOLDS],
     condition_in_batch: ["call", "bound", "endless", *NAMES, *FORM, *HOLDS, "no bound of all"],
 }
+
+
+TWINS = [
+    partial(alone, wait=awaited(bwp.wait_until_async)),
+    partial(polled, poll=awaited(conditions.poll_async)),
+    partial(begun, begin=awaited(bwp.begin_async)),
+    partial(called_once, call_once=awaited(idempotency.call_once_async)),
+    partial(condition, wait_for=awaited(conditions.wait_for_async)),
+]
 
 
 def go_together(one, other):
@@ -689,9 +699,16 @@ def refusal():
     return refusal
 
 
-@pytest.mark.parametrize("entry", REFUSED)
-def test_wrong_arguments_are_refused_in_this_order(refusal, entry):
-    alone = {fault: refusal(entry, fault) for fault in REFUSED[entry]}
+@pytest.mark.parametrize(
+    ("entry", "faults"),
+    [*REFUSED.items(), *((twin, REFUSED[twin.func]) for twin in TWINS)],
+    ids=[
+        *(each.__name__ for each in REFUSED),
+        *(f"{each.func.__name__}, awaited" for each in TWINS),
+    ],
+)
+def test_wrong_arguments_are_refused_in_this_order(refusal, entry, faults):
+    alone = {fault: refusal(entry, fault) for fault in faults}
     for fault, error in alone.items():
         _, kind, argument = FAULTS[fault]
         assert isinstance(error, kind), fault

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import logging
 import math
 import threading
 import traceback
@@ -394,11 +395,6 @@ def has(form, scenario):
     return form not in CONDITIONS or is_of_condition(scenario)
 
 
-def is_shown(scenario, form):
-    """Whether the label tells the parameters."""
-    return form not in ("poll", "poll_async") and scenario["options"].get("show_parameters", True)
-
-
 class Events:
     """The events of a wait; those of batches and of `begin` may come after its end."""
 
@@ -426,7 +422,8 @@ class Events:
         if has(form, scenario)
     ],
 )
-def test_scenario(scenario, form, virtual_time):
+def test_scenario(scenario, form, virtual_time, caplog):
+    caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
     events = Events()
     bwp.install(on_event=events)
@@ -443,19 +440,23 @@ def test_scenario(scenario, form, virtual_time):
         return
     # A call that is interrupted has no reply to tell of.
     events.check(len(attempts) - ("interrupts" in last), TOLD[scenario["ends"]])
+    (label,) = {event.label for event in events.of_wait}
+    assert f"for {label}".lower() in caplog.text.lower()
+    if form not in CONDITIONS:
+        is_shown = form in ON_CLIENTS | AFTER_CALLS and "show_parameters" not in str(scenario)
+        assert ("names=" in f"{label}{caplog.text}{end}") == is_shown
     if form in RETURN_VALUES and scenario["ends"] == "response":
         assert end is last["returns"]
         return
     assert type(end) is (ENDS.get(scenario["ends"]) or getattr(bwp, scenario["ends"]))
     if not isinstance(end, Exception | bwp.WaiterOutcome):
         return
-    assert {event.label for event in events.of_wait} == {end.label}
+    assert end.label == label
     assert (end.acceptor and end.acceptor.index) == scenario["acceptor"]
     assert end.attempts == len(attempts)
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
     if form in CONDITIONS:
         return
-    assert ("names=" in end.label) == is_shown(scenario, form)
     # An error of a waiter object is in botocore's words.
     assert form in STOCK or scenario.get("message", "") in str(end)
     check_last_answer(end, scenario["answers"])
