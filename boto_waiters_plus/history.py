@@ -14,7 +14,7 @@ import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
@@ -294,22 +294,22 @@ user_history = cache(History)
 
 
 def with_times(
-    policy: Policy, times: tuple[KnownTime, ...], names: Sequence[str], *, has_longest: bool
+    policy: Policy, times: tuple[KnownTime, ...], key: HistoryKey, *, has_longest: bool
 ) -> Policy:
     """Return a policy whose delays come from times, where these are enough and none was chosen.
 
     Args:
         policy: the policy of the wait.
         times: the newest first.
-        names: what the times are of.
+        key: what the times are of.
         has_longest: whether the caller gave the `max_delay`.
     """
     ends = sorted(each.seconds for each in times if each.is_end)
     if policy.delays.pace is not None or len(ends) < FEWEST_ENDS:
         return policy
     text = "Waiter %s: delays by %d earlier waits (%s), of which %d ended, half of them in %.1f s"
-    middle, named = ends[len(ends) // 2], ", ".join(filter(None, names))
-    logger.debug(text, names[1], len(times), named, len(ends), middle)
+    middle, named = ends[len(ends) // 2], ", ".join(filter(None, key[:4]))
+    logger.debug(text, key.waiter, len(times), named, len(ends), middle)
     delays = policy.delays
     most = delays.max_delay if has_longest else EARLY_SHARE * delays.max_delay
     return policy._replace(delays=delays._replace(learned=LearnedTimes(times, most)))

@@ -52,17 +52,15 @@ class Resolved(NamedTuple):
         from .history import HistoryKey, TimeKeeper, user_history, with_times  # noqa: PLC0415
 
         history: Any = user_history() if options.delay_history is True else options.delay_history
-        offset = since_call or 0.0
-        region = None if client is None else client.meta.region_name
-        of_wait = description.service or "", description.waiter
-        names = (*of_wait, region or "", options.delay_kind or "")
-        key = HistoryKey(*names, from_call=since_call is not None)
+        region = "" if client is None else client.meta.region_name or ""
+        names = description.service or "", description.waiter, region, options.delay_kind or ""
+        key, offset = HistoryKey(*names, from_call=since_call is not None), since_call or 0.0
         read, place = {} if read is None else read, (id(history), key)
         if place not in read:
             read[place] = history.times(key)
         since = (each._replace(seconds=max(each.seconds - offset, 0.0)) for each in read[place])
         has_longest = options.max_delay is not None
-        policy = with_times(self.policy, tuple(since), names, has_longest=has_longest)
+        policy = with_times(self.policy, tuple(since), key, has_longest=has_longest)
         return Resolved(options, policy, (*self.observers, TimeKeeper(history, key, offset)))
 
 

@@ -281,8 +281,8 @@ class Condition:
             # 0 is one attempt, of any length.
             limits = limits._replace(covers_end=True, patience=seconds or math.inf)
             if (left := deadline_left(besides)) is not None:
-                words: Any = {"asked_wait": None if limits.ended_by else seconds}
-                limits = limits._replace(deadline=left.seconds, ended_by=left.end, **words)
+                asked, end = None if limits.ended_by else seconds, left.end
+                limits = limits._replace(deadline=left.seconds, asked_wait=asked, ended_by=end)
             policy = policy._replace(limits=limits)
         self.wait_run = WaitRun(
             description_of(form, self._cases, name),

@@ -193,24 +193,21 @@ class _Signature(inspect.Signature):
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
         """The real parameters: max_wait, the operation's (required first), the options."""
-        if self.waiter is not None:
-            super().__init__(_signed(self.waiter), return_annotation=self.return_annotation)
-            self.waiter = None
+        if self.waiter is None:
+            return super().parameters
+        from ..options import OPTION_NAMES  # noqa: PLC0415 - 4 ms, which the first wait pays anyway
+
+        keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+        shape = self.waiter.operation.input_shape
+        members = list(shape.members) if shape is not None else []
+        required = list(shape.required_members) if shape is not None else []
+        optional = [name for name in members if name not in required]
+        parameters = [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
+            keyword("max_wait", annotation="float | timedelta"),
+            *(keyword(name) for name in required),
+            *(keyword(name, default=None) for name in (*optional, *OPTION_NAMES)),
+        ]
+        super().__init__(parameters, return_annotation=self.return_annotation)
+        self.waiter = None
         return super().parameters
-
-
-def _signed(bound_waiter: BoundWaiter) -> list[inspect.Parameter]:
-    from ..options import OPTION_NAMES  # noqa: PLC0415 - 4 ms, which the first wait pays anyway
-
-    keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    parameters = [
-        inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
-        keyword("max_wait", annotation="float | timedelta"),
-    ]
-    shape = bound_waiter.operation.input_shape
-    members = list(shape.members) if shape is not None else []
-    required = list(shape.required_members) if shape is not None else []
-    optional = [name for name in members if name not in required]
-    parameters += [keyword(name) for name in required]
-    parameters += [keyword(name, default=None) for name in (*optional, *OPTION_NAMES)]
-    return parameters

@@ -27,7 +27,7 @@ from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
 from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
-from ..history import MOST_TIMES, with_times
+from ..history import MOST_TIMES, HistoryKey, with_times
 from ..outcome import WaiterOutcome
 from .backend import ENDED, FREE, OPEN, SUCCEEDED, Backend, LeaseLostError, Row
 from .begun import BegunRow, Held, begun_of, process_name, stop_at_end, unanswered
@@ -138,13 +138,13 @@ class RowTimes:
         if not asked.get("delay_history"):
             return wait.policy
         names = [*(row[name] or "" for name in KEY), asked.get("delay_kind") or ""]
-        key = (*names, is_begun)
+        key = HistoryKey._make((*names, is_begun))
         if key not in self._known:
             filters = {name: row[name] for name in KEY if row[name] is not None}
             ended = self._backend.list({"state": "done", **filters}, None, MOST_TIMES)
-            self._known[key] = tuple(self._times(ended, names[3], is_begun=is_begun))
+            self._known[key] = tuple(self._times(ended, key.kind, is_begun=is_begun))
         has_longest = bool(asked.get("max_delay_given"))
-        return with_times(wait.policy, self._known[key], names, has_longest=has_longest)
+        return with_times(wait.policy, self._known[key], key, has_longest=has_longest)
 
     def _times(self, rows: list[Row], kind: str, *, is_begun: bool) -> Iterator[KnownTime]:
         for row in rows:

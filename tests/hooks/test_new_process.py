@@ -173,6 +173,26 @@ def test_max_wait_and_elapsed_count_what_a_first_wait_imports(form):
     assert run(script, form) == [0, True, 0]
 
 
+def test_lookup_imports_no_options_and_wait_no_history():
+    script = """
+        import inspect, json, sys
+        import boto3
+        import boto_waiters_plus as bwp
+
+        names = ("options", "engine.machine", "history")
+        imported = lambda: [name for name in names if f"boto_waiters_plus.{name}" in sys.modules]
+        bwp.install()
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        method = client.wait_until_stream_exists
+        found = [imported(), "min_delay" in inspect.signature(method).parameters]
+        try:
+            method(StreamName="s", max_wait=0)
+        except bwp.WaiterTimeoutError:
+            print(json.dumps([*found, imported()]))
+    """
+    assert run(script) == [[], True, ["options", "engine.machine"]]
+
+
 @pytest.mark.parametrize("first", ["boto_waiters_plus", "boto3"])
 def test_install_inside_a_tool_that_drops_what_was_imported_meanwhile(first):
     """As pyfakefs does."""
