@@ -406,7 +406,7 @@ class BegunRow:
         owes = DEBT_TIME if stop.state == "owed" else None
         kept: dict[str, Any] = {"id": self.row["id"], "owes": owes, "lease": None}
         with contextlib.suppress(UnableError):
-            self.seal.reopened(self.row["parameters"], "parameters")
+            self.seal.refuse_plain(self.row["parameters"])
             kept["parameters"] = self.closed()
         return kept
 

@@ -35,11 +35,10 @@ class Seal:
             return text
         return MARK + base64.b64encode(self.encrypt(text.encode())).decode("ascii")
 
-    def reopened(self, text: str, what: str) -> Any:
-        """Return the value as `opened` does, to be closed again; raises where it would be plain."""
+    def refuse_plain(self, text: str) -> None:
+        """Raise UnableError for a text whose value would be plain if it were closed again."""
         if self.encrypt is None and text.startswith(MARK):
             raise UnableError("unreadable", "this store was opened without encrypt=")
-        return self.opened(text, what)
 
     def opened(self, text: str, what: str) -> Any:
         """Return the value that `closed` was given; `what` names it in messages.

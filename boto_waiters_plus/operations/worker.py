@@ -400,7 +400,7 @@ class Worker:
                 # Who ended it could not read that none was asked for.
                 self._backend.write(ENDED, [{"id": row["id"], "owes": None, "lease": None}])
                 return
-            self._seal.reopened(row["parameters"], "parameters")
+            self._seal.refuse_plain(row["parameters"])
             if stop.resource and row["lease"] != self._lease:
                 reason = "it names the resource, and the worker of the wait has ended"
                 self._stopped(begun, Stop(stop.operation, "not made", reason))

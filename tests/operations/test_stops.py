@@ -903,8 +903,10 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
         operation = begin_in(store, made, stop_on_cancel=True)
         assert operation.call.response["JobRunId"] == "jr"
     assert len(made.stopped) == 1
-    work(open_store(store.backend, encrypt=swapped, decrypt=swapped), made.client)
+    keyed = open_store(store.backend, encrypt=swapped, decrypt=swapped)
+    work(keyed, made.client)
     assert len(made.stopped) == 1
+    told_by(keyed, keyed.list().operations[0]["path"], "made")
 
 
 def test_who_can_only_decrypt_writes_nothing_plain(sealed, open_store, running_clock, service):
