@@ -47,9 +47,8 @@ from ..service.json_parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.screens import Screen
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import required_of
+from ..service.shapes import required_of, shape_id_of
 from ..service.sharing import Coalescing
-from ..service.tokens import shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
 from ..wait.wording import RefusedPart

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from ..common.errors import warn
 from ..engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes
 from ..engine.machine import Policy
-from ..engine.wait_event import EventKind, WaitEvent
 from ..history import ENDS, History, HistoryKey
 from .facts import RunFacts, WaitLog, logger
 
 if TYPE_CHECKING:
     from ..engine.model import WaitDescription
+    from ..engine.wait_event import EventKind, WaitEvent
     from ..options import WaitOptions
 
 
@@ -64,6 +64,8 @@ class Observers:
         is_logged = logger.isEnabledFor(logging.INFO)
         if not observers and not is_logged:
             return
+        from ..engine.wait_event import WaitEvent  # noqa: PLC0415 - most waits have no observers
+
         description = run.description
         run.wait_id = run.wait_id or next(_WAIT_IDS)
         # An end tells of the last attempt that saw the resource.
