@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 300
 """Characters of the documentation of one parameter; that of the operation has all."""
 
-_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
+_PARAGRAPH = r"(?s)<p>(.*?)</p>"
+_TAG = r"<[^>]*>"
 
 
 class WaitDocstring(LazyLoadedDocstring):
@@ -116,8 +116,8 @@ def _parameters(operation: OperationModel) -> Iterator[str]:
 
 def _first_paragraph(shape: Shape) -> str:
     documentation = shape.documentation
-    found = _PARAGRAPH.search(documentation)
-    text = _TAG.sub("", found[1] if found else documentation)
+    found = re.search(_PARAGRAPH, documentation)
+    text = re.sub(_TAG, "", found[1] if found else documentation)
     text = " ".join(html.unescape(text).split())
     if len(text) <= MOST_CHARACTERS:
         return text
