@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
+import wrapt
+
 from .sessions import hook_session
 from .state import INSTALLED, PATCHED_MODULES
-from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, is_stand_in, stand_in_for, wait_wrapper
+from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
 
 def apply_to_imported() -> None:
@@ -89,7 +91,7 @@ def _wrap(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
         return
     current = owner.__dict__[name]
     # Taken off if it lies on top; below another's wrapper it stays and passes through.
-    if is_stand_in(current, wrapper):
+    if getattr(current, "_self_wrapper", None) is wrapper:
         setattr(owner, name, current.__wrapped__)
     if is_waiter and vars(owner).get("outcome", INSTALLED) is None:
         del owner.outcome  # type: ignore[attr-defined]  # see above
@@ -99,10 +101,10 @@ def _put_around(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
     """Put a wrapper around a function of a class, once, even if others have wrapped it since."""
     current = layer = owner.__dict__[name]
     while layer is not None:
-        if is_stand_in(layer, wrapper):
+        if getattr(layer, "_self_wrapper", None) is wrapper:
             return
         if is_mock(layer):
             # A test's mock is to be called, and is removed with all that is wrapped around it.
             return
         layer = getattr(layer, "__wrapped__", None)
-    setattr(owner, name, stand_in_for(current, wrapper))
+    setattr(owner, name, wrapt.FunctionWrapper(current, wrapper))

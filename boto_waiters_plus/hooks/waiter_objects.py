@@ -23,7 +23,7 @@ from ..stock import stock_waiter
 from ..stock.defined_waiters import runs_here, waiter_object
 from ..stock.stock_judge import share_acceptors
 from ..stock.waiter_config import mark_as_unchosen
-from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, is_stand_in, wait_wrapper
+from .wrapping import AIO_WAITER, aio_wait_wrapper, is_mock, wait_wrapper
 
 # --- the docstring of `wait` of botocore's waiter objects: what is new, then botocore's own
 
@@ -187,8 +187,8 @@ def _collect(outcome: Any) -> None:
 def _is_stock_wait(owner: type, wrapper: Callable[..., Any]) -> bool:
     """Return whether `wait` of a class is the library's, below our wrapper at most."""
     wait = vars(owner).get("wait")
-    if is_stand_in(wait, wrapper):
-        wait = wait.__wrapped__  # type: ignore[union-attr]  # a stand-in has it
+    if getattr(wait, "_self_wrapper", None) is wrapper:
+        wait = wait.__wrapped__  # type: ignore[union-attr]  # a wrapper has it
     # Another function was put there on purpose.
     is_function = type(wait) is types.FunctionType and not is_mock(wait)
     return is_function and wait.__module__ == owner.__module__

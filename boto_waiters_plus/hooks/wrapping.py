@@ -1,14 +1,10 @@
-"""Stand-ins for functions of botocore, and what those of `wait` do; see `patches`."""
+"""What stands in for `Waiter.wait` and `AIOWaiter.wait`; see `patches`."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import sys
 from collections.abc import Callable
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 from .state import INSTALLED
 
@@ -57,29 +53,3 @@ def is_mock(value: Any) -> bool:
     return module is not None and (
         isinstance(value, module.NonCallableMock) or hasattr(value, "mock")
     )
-
-
-_WRAPPERS: Final = WeakKeyDictionary[Any, Callable[..., Any]]()
-"""What each stand-in calls."""
-
-
-def stand_in_for(function: Any, wrapper: Callable[..., Any]) -> Any:
-    """Return what stands in a class for a function, and gives it to a wrapper, bound.
-
-    `wrapt.FunctionWrapper` does the same, but its import brings asyncio, which takes 12 ms.
-    """
-
-    def stand_in(self: Any, /, *args: Any, **keywords: Any) -> Any:
-        return wrapper(function.__get__(self, type(self)), self, args, keywords)
-
-    async def awaited(self: Any, /, *args: Any, **keywords: Any) -> Any:
-        return await stand_in(self, *args, **keywords)
-
-    made = awaited if inspect.iscoroutinefunction(function) else stand_in
-    _WRAPPERS[made] = wrapper
-    return functools.wraps(function)(made)
-
-
-def is_stand_in(layer: Any, wrapper: Callable[..., Any]) -> bool:
-    """Return whether this is our stand-in with this wrapper, and no proxy of it."""
-    return type(layer) is FunctionType and _WRAPPERS.get(layer) is wrapper

@@ -221,13 +221,12 @@ bwp.install()
 from aiobotocore.session import AioSession
 from aiobotocore.waiter import AIOWaiter
 for _ in range(2):
-    for found in (vars(AioSession)["create_client"], vars(AIOWaiter)["wait"]):
-        print(found.__globals__["__name__"].partition(".")[0])
+    print(type(vars(AioSession)["create_client"]).__name__, type(vars(AIOWaiter)["wait"]).__name__)
     bwp.uninstall()
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["boto_waiters_plus"] * 2 + ["aiobotocore"] * 2
+    assert done.stdout.split() == ["FunctionWrapper", "FunctionWrapper", "function", "function"]
 
 
 # --- built by hand ----------------------------------------------------------------------------
