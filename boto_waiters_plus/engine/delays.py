@@ -38,6 +38,8 @@ def draw(random: Random, low: float, high: float) -> float:
     """Return a draw from [low, high], a whole number if both ends are whole numbers."""
     if callable(random):
         return random(low, high)
+    if low == high:
+        return low
     if isinstance(low, int) and isinstance(high, int):
         return random.randint(low, high)
     return random.uniform(low, high)

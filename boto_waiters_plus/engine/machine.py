@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..common.values import Value
 from .acceptors import AcceptorState
-from .delays import Random, is_last, jittered_delay, last_delay, learned_delay
+from .delays import Random, jittered_delay, last_delay, learned_delay
 from .redaction import is_number
 
 if TYPE_CHECKING:
@@ -440,6 +440,7 @@ class Machine:
         "_endings",
         "_failure",
         "_is_unbounded",
+        "_left",
         "_limits",
         "_max_wait",
         "_overdue",
@@ -479,6 +480,8 @@ class Machine:
         self._end = math.inf if limits.deadline is None else limits.deadline
         if limits.max_wait is not None and not self._is_unbounded:
             self._end = min(self._end, limits.max_wait)
+        self._left = self._end
+        """The time until everything has to be over, as of the last step."""
         self._overdue = False
         # When the state that was seen last will have held for long enough.
         self._rests_at = math.inf
@@ -540,8 +543,8 @@ class Machine:
         if state.phase is _PAUSING:
             passed = self._sleep(event, passed, CLOCK_STEPS * math.ulp(now))
         state.elapsed += passed
-        left = self._end - state.elapsed
-        self._overdue = left < -ROUNDING * max(1.0, state.elapsed)
+        self._left = left = self._end - state.elapsed
+        self._overdue = left < 0 and left < -ROUNDING * max(1.0, state.elapsed)
         phase = state.phase
         decision: Decision
         if phase is _POLLING and self._failure is not None:
@@ -568,14 +571,14 @@ class Machine:
 
     def _sleep(self, event: Event, passed: float, rounding: float) -> float:
         """Use up the current pause, and return the seconds that have passed."""
-        state = self.state
-        if abs(passed - state.pause) <= rounding:
+        state, slept = self.state, self.state.pause
+        if abs(passed - slept) <= rounding:
             # An exact pause must not seem longer because the clock shows a large number.
-            passed = state.pause
-        if isinstance(event, Woken):
-            least = min(SHORTEST_PAUSE, state.pause) if event.early else state.pause
-            passed = max(passed, least)
-        slept = min(passed, state.pause)
+            passed = slept
+        elif passed < slept:
+            if isinstance(event, Woken):
+                passed = max(passed, min(SHORTEST_PAUSE, slept) if event.early else slept)
+            slept = passed
         state.pause -= slept
         state.slept += slept
         return passed
@@ -599,14 +602,15 @@ class Machine:
     def _woken(self, *, early: bool) -> Decision:
         """Poll, unless the last attempt that a signal brought forward was a moment ago."""
         state = self.state
-        wanted = state.next_early - state.elapsed
-        # An attempt that a signal brought forward does not replace the last one.
-        if early and wanted < state.pause:
-            state.last = False
-        if early and state.pause and wanted > ROUNDING:
-            state.brought_forward = True
-            state.pause = min(state.pause, wanted)
-            return Pause(state.pause, is_brought_forward=True)
+        if early:
+            wanted = state.next_early - state.elapsed
+            # An attempt that a signal brought forward does not replace the last one.
+            if wanted < state.pause:
+                state.last = False
+            if state.pause and wanted > ROUNDING:
+                state.brought_forward = True
+                state.pause = min(state.pause, wanted)
+                return Pause(state.pause, is_brought_forward=True)
         if early or state.brought_forward:
             state.brought_forward = False
             spacing = min(SHORTEST_EARLY_SPACING, self._delays.min_delay)
@@ -628,11 +632,6 @@ class Machine:
             left = min(left, max(pauses, 2 * state.slowest, self._limits.patience))
         return Poll(None if left == math.inf else max(0.0, left))
 
-    @property
-    def _left(self) -> float:
-        """The time until everything has to be over, as of the last step."""
-        return self._end - self.state.elapsed
-
     def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
         self.is_transient, self._rests_at = False, math.inf
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
@@ -643,7 +642,7 @@ class Machine:
         state.throttles += facts.throttled
         # Steps 3 and 4.
         is_error = isinstance(event, Raised)
-        self.is_transient = is_error and self._is_part_of_calling(facts)
+        self.is_transient = is_error and facts.transient and self._is_part_of_calling(facts)
         if self.is_transient:
             state.answered |= facts.answered
             state.transient_errors += 1
@@ -703,9 +702,9 @@ class Machine:
         return _RETRY
 
     def _is_part_of_calling(self, facts: Facts) -> bool:
-        """Whether an error is no answer of the operation: the wait goes on as if it had none."""
-        if not facts.transient or facts.inconclusive:
-            return facts.transient
+        """Whether a transient error is no answer: the wait goes on as if it had none."""
+        if facts.inconclusive:
+            return True
         if facts.acceptor is not None:
             return False
         rule = self._endings.retry_transient
@@ -749,7 +748,7 @@ class Machine:
             return self._pause(delay, last=False)
         shortest = delay if callable(pace) else delays.min_delay
         behind = shortest if pace is None else self._reserve(shortest, remaining)
-        if is_last(delay, min_delay=behind, remaining=remaining):
+        if remaining - delay <= behind:
             last = self._last_delay(shortest, remaining)
             if self._counts_requests or last <= max(delay, delays.max_delay):
                 return self._pause(last, last=True)
@@ -758,7 +757,7 @@ class Machine:
 
     def _remaining(self) -> float:
         """The time that may still be slept."""
-        if self._max_wait is None:
+        if self._max_wait is None or not self._is_unbounded:
             return self._left
         used = self.state.elapsed if self._counts_requests else self.state.slept
         return min(self._left, self._max_wait - used)
@@ -767,10 +766,8 @@ class Machine:
         """The delay before the next attempt, whether or not another one fits after it."""
         least, most, pace, _, spread, learned = self._delays
         attempts = self.state.attempts
-        if callable(pace):
-            return _usable(pace(attempts))
-        if pace == "fixed":
-            return least
+        if pace is not None:
+            return _usable(pace(attempts)) if callable(pace) else least
         delay = most if facts.throttled else None
         if delay is None and learned is not None:
             elapsed = self.state.elapsed
@@ -780,6 +777,8 @@ class Machine:
         if spread and (most_attempts := self._limits.max_attempts) is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (most_attempts - attempts))
+        if self._rests_at == math.inf:
+            return delay
         return min(delay, max(least, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
@@ -841,8 +840,9 @@ class Machine:
 
     def _pause(self, seconds: float, *, last: bool) -> Decision:
         # botocore's `Delay=0` is a schedule that only its attempts bound: it may spin.
-        if self._max_wait is not None or self._limits.max_attempts is None:
-            seconds = max(seconds, SHORTEST_PAUSE)
+        is_bounded = self._max_wait is None and self._limits.max_attempts is not None
+        if seconds < SHORTEST_PAUSE and not is_bounded:
+            seconds = SHORTEST_PAUSE
         state = self.state
         state.phase, state.pause, state.last = _PAUSING, seconds, last
         return Pause(seconds)
