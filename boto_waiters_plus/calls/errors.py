@@ -301,11 +301,11 @@ def _event_around(frames: list[FrameType]) -> str | None:
 
 def _is_of_only_call(error: BaseException) -> bool:
     """Return whether the only call that an error came through raised it, and no refresh before."""
-    names, frame, place = [], None, error.__traceback__
+    codes, frame, place = [], None, error.__traceback__
     while place is not None:
         frame, place = place.tb_frame, place.tb_next
-        names.append(frame.f_code.co_name)
-    if frame is None or names.count(names[-1]) > 1 or abandonable_call.__name__ in names:
+        codes.append(frame.f_code)
+    if frame is None or codes.count(frame.f_code) > 1 or abandonable_call.__code__ in codes:
         return False
     return makes_call(frame)
 

@@ -67,8 +67,8 @@ class ErrorFacts:
     """The model calls the message sensitive."""
     on_the_way: OnTheWay | None = None
     """Where the error was raised, if the operation that was called has not answered."""
-    _facts: Facts | None = None
-    """Those of the last attempt."""
+    _last: Attempt | None = None
+    """The last attempt that ended in this error."""
 
     @property
     def other_call(self) -> str | None:
@@ -85,11 +85,8 @@ class ErrorFacts:
             acceptor: the index of the acceptor that matched it.
             inconclusive: the SDK would have retried, had there been time.
         """
-        facts = self._facts
-        if facts is None or facts.acceptor != acceptor or facts.inconclusive or inconclusive:
-            self._facts = facts = self._facts_under(acceptor, inconclusive=inconclusive)
-        return Attempt(
-            facts=facts,
+        self._last = Attempt(
+            facts=self._facts_under(acceptor, inconclusive=inconclusive),
             exception=error,
             error=self.text,
             error_code=_of_call(self.other_call, self.code),
@@ -97,6 +94,17 @@ class ErrorFacts:
             service_message=None if self.sensitive else self.message,
             last_response=self.response,
         )
+        return self._last
+
+    def again(self, error: Exception, *, inconclusive: bool) -> Attempt:
+        """Return the last attempt, now with another error that says the same; see `attempt`."""
+        last = self._last
+        assert last is not None, "the error has been judged"
+        if inconclusive or last.facts.inconclusive:
+            return self.attempt(error, last.facts.acceptor, inconclusive=inconclusive)
+        last.exception, last.error, last.last_response = error, self.text, self.response
+        last.coalesced = False
+        return last
 
     def _facts_under(self, acceptor: int | None, *, inconclusive: bool) -> Facts:
         # The SDK retries a certificate that is not trusted, too.
@@ -159,13 +167,14 @@ def error_facts(
     response: Mapping[str, Any] = error.response
     details: Mapping[str, Any] = response.get("Error") or {}
     metadata: Mapping[str, Any] = response.get("ResponseMetadata") or {}
-    code, status = str(details.get("Code", "Unknown")), metadata.get("HTTPStatusCode")
+    status, request_id = metadata.get("HTTPStatusCode"), metadata.get("RequestId")
+    if last is not None and way is None and _are_of(last, error, details, status):
+        last.text, last.response = _text(last.code, status, request_id), response
+        return last
+    code = str(details.get("Code", "Unknown"))
     # Of JSON it may be anything.
     safe_code, message = printable(code), str(details.get("Message") or "") or None
-    text = _of_call(other_call, _text(safe_code, status, metadata.get("RequestId")))
-    if last is not None and way is None and _are_of(last, error, details, status):
-        last.text, last.response = text, response
-        return last
+    text = _of_call(other_call, _text(safe_code, status, request_id))
     if code == str(status) and message is not None and not _is_message(message, operation):
         message = None
         error.args = (f"An error occurred ({safe_code}), whose message is not shown",)

@@ -58,7 +58,7 @@ class DefinitionJudge:
     """
 
     __slots__ = (
-        *("_call", "_endpoint", "_error_index", "_input", "_items", "_last", "_last_error"),
+        *("_call", "_endpoint", "_input", "_items", "_last", "_last_error"),
         *("_parameters", "_waiter"),
     )
 
@@ -77,7 +77,6 @@ class DefinitionJudge:
         self._input = waiter.data_model.input(parameters)
         self._last: Attempt | None = None
         self._last_error: ErrorFacts | None = None
-        self._error_index: int | None = None
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
@@ -161,10 +160,12 @@ class DefinitionJudge:
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
         waiter, last = self._waiter, self._last_error
         facts = error_facts(error, waiter.operation, endpoint=self._endpoint, last=last)
-        if facts is not last:
-            match = waiter.matching.match_error(facts.names, status=facts.status)
-            self._last_error, self._error_index = facts, match.index
-        return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
+        is_inconclusive = reply.ended is not None
+        if facts is last:
+            return facts.again(error, inconclusive=is_inconclusive)
+        self._last_error = facts
+        match = waiter.matching.match_error(facts.names, status=facts.status)
+        return facts.attempt(error, match.index, inconclusive=is_inconclusive)
 
 
 def again(last: Attempt | None, response: Any) -> Attempt | None:

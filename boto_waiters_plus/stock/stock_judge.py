@@ -186,13 +186,15 @@ class StockJudge:
         if error is None and botocore.waiter.is_valid_waiter_error(response):
             error = ClientError(response, acceptors.description.operation)
         if error is not None:
-            last = self._last_error
+            last, is_inconclusive = self._last_error, reply.ended is not None
             facts = error_facts(error, acceptors.model, endpoint=self._endpoint, last=last)
+            if facts is last:
+                return facts.again(error, inconclusive=is_inconclusive)
             self._last_error = facts
             # botocore's acceptors see responses and error responses, nothing else.
             is_response = isinstance(error, ClientError)
             index = _Evaluated(acceptors, facts.response, facts).first() if is_response else None
-            return facts.attempt(error, index, inconclusive=reply.ended is not None)
+            return facts.attempt(error, index, inconclusive=is_inconclusive)
         self._last = again(self._last, response) or self._responded(response)
         return self._last
 
