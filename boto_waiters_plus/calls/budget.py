@@ -146,6 +146,7 @@ class CallBudget(Budget):
         "cancel_events",
         "context",
         "credentials",
+        "is_endless",
         "listen_at",
         "reason",
         "relies_on_timeouts",
@@ -161,6 +162,8 @@ class CallBudget(Budget):
         if outer is not None:
             self.deadline = min(self.deadline, outer.deadline)
             self.cancel_events += outer.cancel_events
+        self.is_endless = self.deadline == math.inf and not self.cancel_events
+        """Whether nothing ends the call."""
         self.context = contextvars.copy_context() if self.cancel_events else None
         """What the events see."""
         self.listen_at = monotonic() + LISTEN_AFTER if self.cancel_events else math.inf
@@ -177,11 +180,6 @@ class CallBudget(Budget):
         self._wake: threading.Event | None = None
 
     @property
-    def is_endless(self) -> bool:
-        """Whether nothing ends the call."""
-        return self.deadline == math.inf and not self.cancel_events
-
-    @property
     def over_because(self) -> Literal["deadline", "cancelled"] | None:
         """Why the call may not go on; None while it may."""
         if self.reason is None and monotonic() >= self.deadline:
@@ -189,7 +187,8 @@ class CallBudget(Budget):
         return self.reason
 
     def check(self) -> None:
-        """Raise `CallExpired` if the call may not go on."""
+        """Raise `CallExpired` if the call may not go on; what has arrived is no answer to it."""
+        self.arrived = math.inf
         if self.ended or self.reason is not None or monotonic() >= self.deadline:
             raise CallExpired("this call may not go on")
 

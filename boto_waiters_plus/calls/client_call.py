@@ -119,9 +119,9 @@ class BlockingCall(_EndedCall):
             if is_endless:
                 response = calls.send()
             else:
-                own: Any = {"client": calls.client, "in_thread": calls.in_thread}
+                client, in_thread = calls.client, calls.in_thread
                 with nullcontext() if calls.is_callable else current_time().hold():
-                    response = call_within(budget, calls.send, **own)
+                    response = call_within(budget, calls.send, client=client, in_thread=in_thread)
         except Exception as error:
             raised = error
         else:

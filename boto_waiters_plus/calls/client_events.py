@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from .budget import AwaitedBudget, Budget, CallBudget, awaited_budget, current_budget
-from .clients import PerClient
+from .clients import PerClient, is_async
 from .errors import callers_error
 from .private_names import is_retryable, most_attempts
 from .watch import monotonic
@@ -24,7 +24,9 @@ def _register_first(client: Any, event: str, handler: Callable[..., None]) -> No
 
 
 def _register_arrivals(client: Any) -> None:
-    _register_first(client, "before-send", _sent)
+    # A call that blocks sends by a connection that checks its budget.
+    if is_async(type(client)):
+        _register_first(client, "before-send", _sent)
     _register_first(client, "before-parse", _arrived)
 
 
@@ -112,10 +114,14 @@ def _is_late(client: Any, budget: Budget, retry: Mapping[str, Any]) -> bool:
 
     The real one is random, and drawn by a handler that takes from the retry quota first.
     """
-    retries, attempts = client.meta.config.retries or {}, retry["attempts"]
+    attempts = retry["attempts"]
+    bound = 2.0 ** min(attempts - 1, 20)
+    if bound + LARGEST_RETRY_AFTER <= budget.left:
+        return False
+    retries = client.meta.config.retries or {}
     is_standard = retries.get("mode") in ("standard", "adaptive")
     http, parsed = retry.get("response") or (None, None)
-    bound = min(2.0 ** min(attempts - 1, 20), LARGEST_STANDARD_DELAY if is_standard else math.inf)
+    bound = min(bound, LARGEST_STANDARD_DELAY if is_standard else math.inf)
     if http is not None and "x-amz-retry-after" in http.headers:
         bound += LARGEST_RETRY_AFTER
     if bound <= budget.left:
