@@ -132,6 +132,8 @@ class WaitRun(RunFacts):
     """Whether an acceptor has matched in any attempt."""
     _earlier: EarlierAttempts | None = field(init=False, default=None)
     """The answered attempts before the last one."""
+    _seen: str | None = field(init=False, default=None)
+    """The state that the last attempt saw, or the code of its error."""
     _number: int = field(init=False, default=0)
     """The number of the last attempt."""
     _answered_at: float = field(init=False, default=0.0)
@@ -223,8 +225,9 @@ class WaitRun(RunFacts):
         if self.attempt is not None:
             if self._earlier is None:
                 self._earlier = EarlierAttempts(self._number)
-            self._earlier.add(self._answered_at, self.attempt.error_code or self.attempt.seen)
-        self.attempt = attempt
+            self._earlier.add(self._answered_at, self._seen)
+        if attempt is not self.attempt:
+            self.attempt, self._seen = attempt, attempt.error_code or attempt.seen
         if attempt.facts.acceptor is not None:
             self.has_matched = True
         elif self.description.new_failures:
@@ -384,7 +387,7 @@ class WaitRun(RunFacts):
             "basis": basis,
             "coalesced": attempt.coalesced,
             "reported": attempt.reported,
-            "timeline_record": self._timeline_record(attempt),
+            "timeline_record": self._timeline_record(),
         }
         if attempt.exception is not None:
             return ExceptionOutcome(exception=attempt.exception, **facts)
@@ -430,7 +433,7 @@ class WaitRun(RunFacts):
         if attempt is not None:
             error.reported = attempt.reported
         if self.attempt is not None:
-            error.timeline_record = self._timeline_record(self.attempt)
+            error.timeline_record = self._timeline_record()
         error.advice = advice_after(self, ending)
         cause = self.search.cause if self.search else None
         error.cause_found = cause and message_text(cause)
@@ -439,8 +442,8 @@ class WaitRun(RunFacts):
             error.stored_reason, _ = self.wording(self, ending)
         return error
 
-    def _timeline_record(self, last: Attempt) -> Record:
-        return self._earlier, self._number, self._answered_at, last.error_code or last.seen
+    def _timeline_record(self) -> Record:
+        return self._earlier, self._number, self._answered_at, self._seen
 
     def _unfinished_ids(self, decided: int | None) -> UnfinishedIds:
         """Return the identifiers that have failed, or that no success acceptor matched."""
