@@ -146,21 +146,22 @@ class PreparedWait:
             try:
                 decision = wait_run.begin()
                 while True:
-                    match decision:
-                        case Poll() if cancel is not None and cancel.is_set():
+                    # No `match`, which takes its time at each poll.
+                    if isinstance(decision, Poll):
+                        if cancel is not None and cancel.is_set():
                             decision = wait_run.step(Cancelled(uncalled=True))
-                        case Poll(time_left):
-                            if wait_run.search is not None:
-                                calls = calls.reading(wait_run.search.send)
-                            decision = wait_run.replied((yield CallStep(calls, time_left)))
-                        case Pause(seconds, is_brought_forward):
-                            watched = None if is_brought_forward else signal
-                            event = yield PauseStep(seconds, cancel, watched, self.sleep)
-                            if is_brought_forward and signal is not None:
-                                signal.clear()
-                            decision = wait_run.step(event)
-                        case ending:
-                            return wait_run.conclude(ending)
+                            continue
+                        if wait_run.search is not None:
+                            calls = calls.reading(wait_run.search.send)
+                        decision = wait_run.replied((yield CallStep(calls, decision.time_left)))
+                    elif isinstance(decision, Pause):
+                        watched = None if decision.is_brought_forward else signal
+                        event = yield PauseStep(decision.seconds, cancel, watched, self.sleep)
+                        if decision.is_brought_forward and signal is not None:
+                            signal.clear()
+                        decision = wait_run.step(event)
+                    else:
+                        return wait_run.conclude(decision)
             except BaseException as error:
                 wait_run.interrupted(error)
                 raise
