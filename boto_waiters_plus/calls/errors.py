@@ -301,13 +301,10 @@ def _event_around(frames: list[FrameType]) -> str | None:
 
 def _is_of_only_call(error: BaseException) -> bool:
     """Return whether the only call that an error came through raised it, and no refresh before."""
-    codes, frame, place = [], None, error.__traceback__
-    while place is not None:
-        frame, place = place.tb_frame, place.tb_next
-        codes.append(frame.f_code)
-    if frame is None or codes.count(frame.f_code) > 1 or abandonable_call.__code__ in codes:
-        return False
-    return makes_call(frame)
+    frames = frames_of(error)
+    codes = [frame.f_code for frame in frames]
+    is_only = codes.count(codes[-1]) == 1 if codes else False
+    return is_only and abandonable_call.__code__ not in codes and makes_call(frames[-1])
 
 
 def _are_alike(one: MadeCall, other: MadeCall) -> bool:

@@ -38,8 +38,6 @@ def draw(random: Random, low: float, high: float) -> float:
     """Return a draw from [low, high], a whole number if both ends are whole numbers."""
     if callable(random):
         return random(low, high)
-    if low == high:
-        return low
     if isinstance(low, int) and isinstance(high, int):
         return random.randint(low, high)
     return random.uniform(low, high)
@@ -73,6 +71,8 @@ def jittered_delay(attempt: int, *, min_delay: float, max_delay: float, random: 
 
     The result lies in [min_delay, max_delay].
     """
+    if min_delay == max_delay:
+        return min_delay
     whole = isinstance(min_delay, int) and isinstance(max_delay, int)
     least = min_delay if whole else float(min_delay)
     upper = max_delay

@@ -777,8 +777,6 @@ class Machine:
         if spread and (most_attempts := self._limits.max_attempts) is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (most_attempts - attempts))
-        if self._rests_at == math.inf:
-            return delay
         return min(delay, max(least, self._rests_at - self.state.elapsed))
 
     def _pause_before_success(self) -> Decision:
@@ -840,9 +838,8 @@ class Machine:
 
     def _pause(self, seconds: float, *, last: bool) -> Decision:
         # botocore's `Delay=0` is a schedule that only its attempts bound: it may spin.
-        is_bounded = self._max_wait is None and self._limits.max_attempts is not None
-        if seconds < SHORTEST_PAUSE and not is_bounded:
-            seconds = SHORTEST_PAUSE
+        if self._max_wait is not None or self._limits.max_attempts is None:
+            seconds = max(seconds, SHORTEST_PAUSE)
         state = self.state
         state.phase, state.pause, state.last = _PAUSING, seconds, last
         return Pause(seconds)

@@ -68,7 +68,7 @@ class ErrorFacts:
     on_the_way: OnTheWay | None = None
     """Where the error was raised, if the operation that was called has not answered."""
     _last: Attempt | None = None
-    """The last attempt that ended in this error."""
+    """The last attempt that ended in this error; None where it is not needed again."""
 
     @property
     def other_call(self) -> str | None:
@@ -78,30 +78,28 @@ class ErrorFacts:
     def attempt(
         self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
     ) -> Attempt:
-        """Return the attempt that ended in this error.
+        """Return the attempt that ended in this error; that of the last error that says the same.
 
         Args:
             error: the exception.
             acceptor: the index of the acceptor that matched it.
             inconclusive: the SDK would have retried, had there been time.
         """
-        self._last = Attempt(
-            facts=self._facts_under(acceptor, inconclusive=inconclusive),
-            exception=error,
-            error=self.text,
-            error_code=_of_call(self.other_call, self.code),
-            other_call=self.other_call,
-            service_message=None if self.sensitive else self.message,
-            last_response=self.response,
-        )
-        return self._last
-
-    def again(self, error: Exception, *, inconclusive: bool) -> Attempt:
-        """Return the last attempt, now with another error that says the same; see `attempt`."""
         last = self._last
-        assert last is not None, "the error has been judged"
-        if inconclusive or last.facts.inconclusive:
-            return self.attempt(error, last.facts.acceptor, inconclusive=inconclusive)
+        # The same error may be an attempt of several waits.
+        if last is None or last.exception is error or inconclusive or last.facts.inconclusive:
+            made = Attempt(
+                facts=self._facts_under(acceptor, inconclusive=inconclusive),
+                exception=error,
+                error=self.text,
+                error_code=_of_call(self.other_call, self.code),
+                other_call=self.other_call,
+                service_message=None if self.sensitive else self.message,
+                last_response=self.response,
+            )
+            # Of others than those of the service, none says the same as another.
+            self._last = None if self.message is None else made
+            return made
         last.exception, last.error, last.last_response = error, self.text, self.response
         last.coalesced = False
         return last

@@ -58,7 +58,7 @@ class DefinitionJudge:
     """
 
     __slots__ = (
-        *("_call", "_endpoint", "_input", "_items", "_last", "_last_error"),
+        *("_call", "_endpoint", "_error_index", "_input", "_items", "_last", "_last_error"),
         *("_parameters", "_waiter"),
     )
 
@@ -160,12 +160,10 @@ class DefinitionJudge:
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
         waiter, last = self._waiter, self._last_error
         facts = error_facts(error, waiter.operation, endpoint=self._endpoint, last=last)
-        is_inconclusive = reply.ended is not None
-        if facts is last:
-            return facts.again(error, inconclusive=is_inconclusive)
-        self._last_error = facts
-        match = waiter.matching.match_error(facts.names, status=facts.status)
-        return facts.attempt(error, match.index, inconclusive=is_inconclusive)
+        if facts is not last:
+            match = waiter.matching.match_error(facts.names, status=facts.status)
+            self._last_error, self._error_index = facts, match.index
+        return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
 
 
 def again(last: Attempt | None, response: Any) -> Attempt | None:
@@ -185,7 +183,7 @@ def again(last: Attempt | None, response: Any) -> Attempt | None:
     ):
         return None
     same = {**before, _METADATA: metadata}
-    if _status(before) != _status(response) or same != response:
+    if _status(before) != metadata.get("HTTPStatusCode") or same != response:
         return None
     last.response = last.last_response = same
     last.coalesced = False

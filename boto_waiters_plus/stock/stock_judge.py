@@ -168,7 +168,7 @@ class StockJudge:
         endpoint: the endpoint of the client, for errors that are not of the service.
     """
 
-    __slots__ = ("_acceptors", "_endpoint", "_last", "_last_error", "_parameters")
+    __slots__ = "_acceptors", "_endpoint", "_error_index", "_last", "_last_error", "_parameters"
 
     def __init__(
         self, acceptors: StockAcceptors, parameters: Mapping[str, Any], endpoint: str | None
@@ -186,15 +186,14 @@ class StockJudge:
         if error is None and botocore.waiter.is_valid_waiter_error(response):
             error = ClientError(response, acceptors.description.operation)
         if error is not None:
-            last, is_inconclusive = self._last_error, reply.ended is not None
+            last = self._last_error
             facts = error_facts(error, acceptors.model, endpoint=self._endpoint, last=last)
-            if facts is last:
-                return facts.again(error, inconclusive=is_inconclusive)
-            self._last_error = facts
-            # botocore's acceptors see responses and error responses, nothing else.
-            is_response = isinstance(error, ClientError)
-            index = _Evaluated(acceptors, facts.response, facts).first() if is_response else None
-            return facts.attempt(error, index, inconclusive=is_inconclusive)
+            if facts is not last:
+                # botocore's acceptors see responses and error responses, nothing else.
+                is_seen, seen = isinstance(error, ClientError), facts.response
+                self._error_index = _Evaluated(acceptors, seen, facts).first() if is_seen else None
+                self._last_error = facts
+            return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
         self._last = again(self._last, response) or self._responded(response)
         return self._last
 

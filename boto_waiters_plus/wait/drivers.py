@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ..calls.client_call import Calls, CallStep
 from ..calls.clock import TimeSource, current_time, either, slices
@@ -16,6 +16,8 @@ from ..engine.machine import Cancelled, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
 from .wait_run import WaitRun
+
+_WOKEN: Final = Woken()
 
 
 def pause(
@@ -34,7 +36,7 @@ def pause(
         if wake is None or (cancel is not None and cancel.is_set()):
             return Cancelled()
         return _signalled(wake)
-    return Woken()
+    return _WOKEN
 
 
 async def pause_async(
@@ -147,10 +149,9 @@ class PreparedWait:
                 decision = wait_run.begin()
                 while True:
                     # No `match`, which takes its time at each poll.
-                    if isinstance(decision, Poll):
-                        if cancel is not None and cancel.is_set():
-                            decision = wait_run.step(Cancelled(uncalled=True))
-                            continue
+                    if cancel is not None and isinstance(decision, Poll) and cancel.is_set():
+                        decision = wait_run.step(Cancelled(uncalled=True))
+                    elif isinstance(decision, Poll):
                         if wait_run.search is not None:
                             calls = calls.reading(wait_run.search.send)
                         decision = wait_run.replied((yield CallStep(calls, decision.time_left)))
