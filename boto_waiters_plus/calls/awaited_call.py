@@ -21,33 +21,6 @@ ANSWER_GRACE: Final = 0.25
 """Seconds after the deadline in which a call whose answer has arrived may return."""
 
 
-async def awaited_call(
-    call: Callable[[], Awaitable[T]],
-    *,
-    client: Any,
-    seconds: float | None,
-    cancel_event: CancelEvent | None = None,
-) -> T:
-    """Await a call in a task of its own, and cancel the task at the deadline.
-
-    Time that a test controls stands still while a client is called.
-
-    Args:
-        call: returns what is awaited.
-        client: the client whose method is called; None: the call is not a method of a client.
-        seconds: the real time that the call has; None: no deadline.
-        cancel_event: ends the call when it is set; another thread may set it.
-
-    Returns:
-        What the call returned.
-
-    Raises:
-        CallEnded: the call was ended, or not made because the time was up or the event set. The
-            error that the call raised, if any, is the cause.
-    """
-    return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)
-
-
 async def await_within(
     budget: AwaitedBudget,
     call: Callable[[], Awaitable[T]],
@@ -55,9 +28,23 @@ async def await_within(
     client: Any,
     cancel: CancelEvent | None = None,
 ) -> T:
-    """Await a call within a budget that was made for it; see `awaited_call`.
+    """Await a call in a task of its own, and cancel the task at the deadline.
 
     What the call returns or raises after its deadline counts if the answer had arrived in time.
+    Time that a test controls stands still while a client is called.
+
+    Args:
+        budget: the real time that the call has.
+        call: returns what is awaited.
+        client: the client whose method is called; None: the call is not a method of a client.
+        cancel: ends the call when it is set; another thread may set it.
+
+    Returns:
+        What the call returned.
+
+    Raises:
+        CallEnded: the call was ended, or not made because the time was up or the event set. The
+            error that the call raised, if any, is the cause.
     """
     if cancel is not None and cancel.is_set():
         raise CallEnded("cancelled")
@@ -78,14 +65,10 @@ async def _ended_in_time(
     client: Any,
     cancel_event: CancelEvent | None,
 ) -> T:
-    if budget.deadline == math.inf and cancel_event is None:
-        token = awaited_budget.set(budget)
-        try:
-            return await call()
-        finally:
-            awaited_budget.reset(token)
     token = awaited_budget.set(budget)
     try:
+        if budget.deadline == math.inf and cancel_event is None:
+            return await call()
         # Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
         task = asyncio.ensure_future(call())
     finally:
