@@ -1,18 +1,22 @@
-"""An awaited call that ends at its deadline."""
+"""Calls that a task waits for: those that are awaited, and in threads those that block."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Literal, TypeVar
+from functools import partial
+from typing import Any, Final, Literal, Protocol, TypeVar
 
+from ..common.process import call_soon
 from ..options import CancelEvent
 from .bounded_call import discard_response
-from .budget import AwaitedBudget, CallEnded, awaited_budget
+from .budget import AwaitedBudget, CallEnded, Reply, awaited_budget
 from .client_events import note_arrivals, refuse_late_retries
-from .clock import current_time
+from .clock import SHUTDOWN_GRACE, current_time
 from .credentials import ask_for_codes
+from .threads import start
 from .watch import LISTEN_AFTER, monotonic
 
 T = TypeVar("T")
@@ -137,3 +141,64 @@ async def _end(task: asyncio.Future[Any]) -> None:
         task.exception()
     if interrupt is not None:
         raise interrupt
+
+
+# --- a call that blocks --------------------------------------------------------------------------
+
+
+class Call(Protocol):
+    """A call that blocks."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has its answer, and only parses it."""
+        ...
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make it, in at most `time_left` seconds (None: no limit)."""
+        ...
+
+
+async def reply_from_thread(
+    call: Call, time_left: float | None, abandoned: threading.Event
+) -> Reply:
+    """Make a call in a thread: a daemon, and not one of the loop's own, which are joined at exit.
+
+    A call that ignores its deadline and its cancellation is abandoned.
+
+    Args:
+        call: ends at its deadline, and when `abandoned` is set.
+        time_left: the seconds that the call has; None: no limit.
+        abandoned: is set when nothing awaits the call any more.
+    """
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    notify = partial(call_soon, loop, partial(over.set_result, None))
+    with current_time().hold():
+        # Inside: a call that sleeps in virtual time lets go of it.
+        make = partial(call.make, time_left)
+        thread, future, caller = start(make, "call", loop.call_soon_threadsafe, notify)
+        if thread is None:
+            raise RuntimeError("can't start new thread")
+        longest = None if time_left is None else time_left + SHUTDOWN_GRACE
+        try:
+            await asyncio.wait({over}, timeout=longest)
+            while not over.done() and call.is_answered:
+                await asyncio.wait({over}, timeout=SHUTDOWN_GRACE)
+        except asyncio.CancelledError:
+            abandoned.set()
+            await asyncio.wait({over}, timeout=SHUTDOWN_GRACE)
+            raise
+        finally:
+            caller.close()
+            if over.done():
+                # The thread has nothing left to do.
+                thread.join(SHUTDOWN_GRACE)
+    if not over.done():
+        abandoned.set()
+        return Reply(ended="deadline")
+    try:
+        return future.result()
+    finally:
+        # The traceback of an error has this frame.
+        del future
