@@ -14,7 +14,7 @@ from botocore.model import OperationModel
 
 from ..calls import flow
 from ..calls.clients import is_async
-from ..calls.flow import Blocking, Flow
+from ..calls.flow import Flow, blocking
 from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import WrongTypeError
@@ -246,7 +246,7 @@ class PreparedCall:
     def _access(self, method: str, *arguments: Any) -> Flow[Any]:
         """Call a method of the store, if there is a store that has it."""
         function = getattr(self._options.in_store, method, None)
-        return None if function is None else (yield Blocking(partial(function, *arguments)))
+        return None if function is None else (yield blocking(partial(function, *arguments)))
 
     def _note(self, call: CallOutcome) -> Flow[None]:
         if self._options.in_store is None or self._answer is not None:
