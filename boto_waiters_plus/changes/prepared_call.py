@@ -355,7 +355,7 @@ class PreparedCall:
             self.parameters,
             self.token,
             error,
-            made.judge.error_names,
+            made.error_names,
             is_callers=self._is_callers and not self._is_resumed,
             adopt=self._options.adopt_existing,
         )
