@@ -141,7 +141,7 @@ class BlockingCall(_EndedCall):
 class AwaitedCall(_EndedCall):
     """A call that is awaited."""
 
-    __slots__ = ("_is_replying",)
+    __slots__ = ("_is_reply",)
 
     async def make(self, time_left: float | None) -> Reply:
         """Await the call, at most `time_left` seconds; see `BlockingCall.make`."""
@@ -150,7 +150,7 @@ class AwaitedCall(_EndedCall):
         # It brings asyncio: 11 ms that a program without tasks never pays.
         from .awaited_call import await_within  # noqa: PLC0415
 
-        calls, self._is_replying = self.calls, False
+        calls, self._is_reply = self.calls, self.calls.is_reply
         self._budget = budget = AwaitedBudget(time_left)
         send = calls.send if calls.reply is None else self._replied
         try:
@@ -162,8 +162,7 @@ class AwaitedCall(_EndedCall):
         finally:
             self._budget = None
         try:
-            # An error of what makes the reply is the caller's.
-            return _reply_of(raised, _never if self._is_replying else calls.is_reply, budget)
+            return _reply_of(raised, self._is_reply, budget)
         finally:
             del raised  # Its traceback has this frame.
 
@@ -171,13 +170,10 @@ class AwaitedCall(_EndedCall):
         calls = self.calls
         assert calls.reply is not None, "or nothing calls this"
         value = await value_of(calls.send)
-        self._is_replying = True
+        # An error of what makes the reply is the caller's.
+        self._is_reply = lambda _: False
         reply: Reply = await value_of(partial(calls.reply, value))
         return reply
-
-
-def _never(_: Exception) -> bool:
-    return False
 
 
 def _reply_of(error: Exception, is_reply: IsReply, budget: Budget) -> Reply:
