@@ -65,7 +65,7 @@ class Task:
 
     run: WaitRun
     call: Any
-    """The `Call` or `AsyncCall` of each attempt that is not shared."""
+    """The `BlockingCall` or `AwaitedCall` of each attempt that is not shared."""
     connections: ClientConnections
     """Those of the client that is called."""
     _: KW_ONLY

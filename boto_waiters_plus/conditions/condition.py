@@ -16,7 +16,7 @@ from ..calls import flow
 from ..calls.budget import Reply
 from ..calls.client_call import Calls
 from ..calls.errors import RAW
-from ..calls.flow import Called, Flow
+from ..calls.flow import Flow, called
 from ..common.arguments import time_bound
 from ..deadlines import deadline, deadline_left
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
@@ -216,7 +216,7 @@ class FormResult(NamedTuple):
         """Return the result, or raise the exception that the handler returned."""
         if self.handler is None:
             return self.value
-        result = yield Called(partial(self.handler, self.value))
+        result = yield called(partial(self.handler, self.value))
         if self.error is not None and isinstance(result, BaseException):
             raise result from self.error
         return result

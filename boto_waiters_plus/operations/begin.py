@@ -15,7 +15,7 @@ from ..batch.wait import Wait
 from ..calls import flow
 from ..calls.clients import is_async
 from ..calls.clock import current_time
-from ..calls.flow import Blocking, EitherWay, Flow, Step
+from ..calls.flow import EitherWay, Flow, Step, blocking
 from ..changes import stops
 from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
@@ -238,7 +238,7 @@ class Beginning:
         is_undone = self.stops.cancel
         try:
             if self._in_store is not None:
-                make = Blocking(partial(self._begun_in, self._in_store))
+                make = blocking(partial(self._begun_in, self._in_store))
                 stored: StoredOperation = yield _Undoable(make, _cancel if is_undone else None)
                 return stored
             call = yield _Undoable(self.prepared, self._stop_after if is_undone else None)
