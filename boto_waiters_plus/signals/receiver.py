@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -18,7 +19,7 @@ from jmespath.lexer import Lexer
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..calls.threads import forget_caller_in
 from ..common.errors import logger
-from ..common.process import renew_in_forks
+from ..common.process import renew_in_forks, start_thread
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..engine.delays import jittered_delay
 from ..options import CancelEvent
@@ -227,18 +228,12 @@ class Receiver:
             return self.changed.wait_for(condition, seconds)
 
     def _start_thread(self) -> None:
-        name = "boto_waiters_plus signal"
         context = contextvars.copy_context()
         forget_caller_in(context)
-        self._thread = threading.Thread(
-            target=context.run, args=[self._run], name=name, daemon=True
-        )
-        try:
-            self._thread.start()
-        except RuntimeError as error:
-            # No thread can be started. The waits poll, and the next subscription tries again.
-            self._thread = None
-            self._failed(RECEIVING, error)
+        self._thread = start_thread(partial(context.run, self._run), "signal")
+        if self._thread is None:
+            # The waits poll, and the next subscription tries again.
+            self._failed(RECEIVING, RuntimeError("no thread can be started"))
 
     def _run(self) -> None:
         while self._goes_on():
