@@ -139,16 +139,16 @@ class Preparation:
         most = of_all and (of_all.seconds if of_all.end is None else of_all.asked)
         is_once = wait.max_wait == 0 and of_all is not None and of_all.seconds
         with deadline_of(of_all) if is_once and of_all else contextlib.nullcontext():
-            run, call = wait.run_and_call(
+            prepared = wait.prepared(
                 min((each for each in (wait.max_wait, most) if each is not None), default=None),
                 self.function,
-                observers=self._observers(PROCESS_LEVEL.own),
+                self._observers(PROCESS_LEVEL.own),
                 on_attempt=self._on_attempt(options),
                 cancel_event=either(self.stop, options.cancel_event),
             )
         return Task(
-            run,
-            call,
+            prepared.wait_run,
+            prepared.calls.of_client(),
             # A throttle of one callable says nothing of another.
             ClientConnections(self._callables, 1),
             cancel=options.cancel_event,

@@ -17,7 +17,6 @@ from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
 from ..options import (
     NO_OPTIONS,
-    CancelEvent,
     WaitOptions,
     policy_for,
     refuse_other_names,
@@ -31,7 +30,7 @@ from ..service.labels import label_of
 from ..service.parameters import copied, refuse_empty_id_list
 from ..service.waits import find_waiter
 from ..settings import Observer, Settings
-from ..wait.wait_run import WaitRun
+from ..wait.drivers import PreparedWait
 
 # --- what a batch needs of a wait on a callable --------------------------------------------------
 
@@ -54,23 +53,16 @@ class CallableWait(ABC):
         """What the wait is for, as messages and observers name it."""
 
     @abstractmethod
-    def run_and_call(
-        self,
-        max_wait: float | None,
-        function: str,
-        *,
-        observers: Sequence[Observer],
-        on_attempt: Observer | None,
-        cancel_event: CancelEvent,
-    ) -> tuple[WaitRun, Any]:
-        """Return a run of the wait, and the call of each attempt.
+    def prepared(
+        self, max_wait: float | None, function: str, observers: Sequence[Observer], **replaced: Any
+    ) -> PreparedWait:
+        """Return the wait, ready to start.
 
         Args:
             max_wait: seconds.
             function: the function that runs the batch.
             observers: called with each event.
-            on_attempt: called with the events of attempts.
-            cancel_event: ends a call that can be ended.
+            replaced: options in place of its own.
         """
 
 

@@ -14,7 +14,6 @@ from botocore.model import OperationModel
 
 from ..calls import flow
 from ..calls.budget import Reply
-from ..calls.client_call import Calls
 from ..calls.errors import RAW
 from ..calls.flow import Called, Flow
 from ..common.arguments import time_bound
@@ -27,7 +26,6 @@ from ..engine.redaction import cut, may_show, printable, without_secrets
 from ..engine.reports import reported_text
 from ..exceptions import WaiterError
 from ..options import retry_transient_of
-from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
@@ -204,24 +202,6 @@ async def _after(handled: Awaitable[Any], reply: Reply) -> Reply:
 # --- the wait ------------------------------------------------------------------------------------
 
 
-class FormResult(NamedTuple):
-    """What the form returns: a value, or what a handler makes of it."""
-
-    handler: Handler | None
-    value: Any
-    error: WaiterError | None = None
-    """The cause of an exception that the handler returns; None: an exception is a value."""
-
-    def flow(self) -> Flow[Any]:
-        """Return the result, or raise the exception that the handler returned."""
-        if self.handler is None:
-            return self.value
-        result = yield Called(partial(self.handler, self.value))
-        if self.error is not None and isinstance(result, BaseException):
-            raise result from self.error
-        return result
-
-
 class Condition:
     """One wait of a general form.
 
@@ -300,8 +280,8 @@ class Condition:
         """The last value that the callable returned; None if it returned none."""
         return self._judge.last_value
 
-    def calls(self, twin: str | None) -> Calls:
-        """Return the call of each attempt; `twin` is what awaits a callable, None: this does."""
+    def prepared(self, twin: str | None) -> PreparedWait:
+        """Return the wait, ready to start; `twin` is what awaits a callable, None: this does."""
 
         def reply(value: Any) -> Reply | Awaitable[Reply]:
             reply = self._judge.evaluate(value)
@@ -309,24 +289,32 @@ class Condition:
             is_awaited = twin is None and inspect.isawaitable(handled)
             return _after(handled, reply) if is_awaited else reply
 
-        return calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
+        calls = calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
+        return PreparedWait(wait_run=self.wait_run, calls=calls, wake=self.options.wake_signal)
 
     def flow(self, twin: str | None) -> Flow[Any]:
-        """Wait, and return the result of the form; `twin`: see `calls`."""
-        wake = self.options.wake_signal
-        wait = PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
+        """Wait, and return the result of the form; `twin`: see `prepared`."""
+        wait = self.prepared(twin)
         try:
             outcome = yield from wait.flow()
         except WaiterError as error:
             # Inside: an error of the handler has this one as its context.
-            return (yield from self._failed(error).flow())
-        return (yield from self._succeeded(outcome).flow())
+            return (yield from self._after(error))
+        return (yield from self._result(self._cases[outcome.acceptor.index].handler))
 
-    def _succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
-        """Return the result of a wait that succeeded."""
-        return FormResult(self._cases[outcome.acceptor.index].handler, self.last_value)
+    def _result(self, handler: Handler | None, error: WaiterError | None = None) -> Flow[Any]:
+        """Return the last value, or what a handler makes of it.
 
-    def _failed(self, error: WaiterError) -> FormResult:
+        After an error, an exception that the handler returns is raised from it.
+        """
+        if handler is None:
+            return self.last_value
+        result = yield Called(partial(handler, self.last_value))
+        if error is not None and isinstance(result, BaseException):
+            raise result from error
+        return result
+
+    def _after(self, error: WaiterError) -> Flow[Any]:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
@@ -341,23 +329,23 @@ class Condition:
             raise error
         return result
 
-    def _else_result(self, error: WaiterError) -> FormResult | None:
+    def _else_result(self, error: WaiterError) -> Flow[Any] | None:
         last = self._judge.last
         match self._else:
             case None:
-                return FormResult(None, last.value) if self._on_timeout == "last" and last else None
+                return self._result(None) if self._on_timeout == "last" and last else None
             case tuple(cases):
                 for case in cases:
                     if last is not None and case.pattern.matches(last.value):
                         return self._case_result(case, error)
                 return None
             case handler:
-                return FormResult(handler, self.last_value, error)
+                return self._result(handler, error)
 
-    def _case_result(self, case: Case, error: WaiterError) -> FormResult | None:
+    def _case_result(self, case: Case, error: WaiterError) -> Flow[Any] | None:
         if case.state is AcceptorState.SUCCESS:
-            return FormResult(case.handler, self.last_value)
-        return None if case.handler is None else FormResult(case.handler, self.last_value, error)
+            return self._result(case.handler)
+        return None if case.handler is None else self._result(case.handler, error)
 
     def _reason(self, run: WaitRun, ending: Ending) -> tuple[str, str]:
         # Called for this wait only, never for one inside the callable.
