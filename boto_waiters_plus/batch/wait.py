@@ -15,14 +15,7 @@ from ..common.time_bounds import TimeBound
 from ..engine.machine import Policy
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..options import (
-    NO_OPTIONS,
-    WaitOptions,
-    policy_for,
-    refuse_other_names,
-    refuse_short_wait,
-    split_options,
-)
+from ..options import WaitOptions, only_options, policy_for, refuse_short_wait
 from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import waiter_for
 from ..service.clients import waiters_of
@@ -140,7 +133,7 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         found = find_waiter(client, waiter, until_state, state_path)
-        given = _only_options(options)
+        given = only_options("Wait", options, "the operation's parameters are the third argument")
         refuse_short_wait(given, max_wait)
         self._make(client, found, parameters, label, given, max_wait)
 
@@ -268,14 +261,3 @@ class HasWait(Protocol):
     def as_wait(self) -> CallableWait:
         """Return the wait for its end, whose value is an outcome."""
         ...
-
-
-def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
-    if not keywords:
-        return NO_OPTIONS
-    refuse_other_names("Wait", keywords)
-    options, others = split_options(keywords)
-    if others:
-        names = ", ".join(sorted(others))
-        raise TypeError(f"unexpected {names}: the operation's parameters are the third argument")
-    return options
