@@ -135,7 +135,7 @@ class Wait:
         found = find_waiter(client, waiter, until_state, state_path)
         given = only_options("Wait", options, "the operation's parameters are the third argument")
         refuse_short_wait(given, max_wait)
-        self._make(client, found, parameters, label, given, max_wait)
+        self._make(client, found, parameters, given, max_wait=max_wait, label=label)
 
     @classmethod
     def with_options(
@@ -144,26 +144,18 @@ class Wait:
         waiter: str | WaiterDefinition | BoundWaiter,
         parameters: Mapping[str, Any],
         options: WaitOptions,
-        *,
-        max_wait: Any = None,
-        label: str | None = None,
-        policy: Policy | None = None,
-        call: Mapping[str, Any] | None = None,
-        since_call: float | None = None,
+        **own: Any,
     ) -> Wait:
         """Return a wait with options that were checked.
 
         Args:
-            client, waiter, parameters, max_wait, label: as for `Wait`.
+            client, waiter, parameters: as for `Wait`.
             options: the options.
-            policy: a resolved policy, whose `max_wait` holds; no settings are merged then.
-            call: the `input` and `output` of the call whose effect is waited for.
-            since_call: seconds from that call to the start of the wait.
+            own: `max_wait` and `label`, as for `Wait`; `policy`, a resolved one, whose `max_wait`
+                holds, so that no settings are merged; and the attributes `call` and `since_call`.
         """
         wait = cls.__new__(cls)
-        found = find_waiter(client, waiter)
-        wait._make(client, found, parameters, label, options, max_wait, policy)
-        wait.call, wait.since_call = call, since_call
+        wait._make(client, find_waiter(client, waiter), parameters, options, **own)
         return wait
 
     def _make(
@@ -171,13 +163,16 @@ class Wait:
         client: Any,
         found: tuple[BoundWaiter, Settings],
         parameters: Mapping[str, Any],
-        label: str | None,
         options: WaitOptions,
-        max_wait: Any,
+        *,
+        max_wait: Any = None,
+        label: str | None = None,
         policy: Policy | None = None,
+        call: Mapping[str, Any] | None = None,
+        since_call: float | None = None,
     ) -> None:
         self.given_label = None if label is None else printable(text("label", label))
-        self.call, self.since_call, self.age = None, None, 0.0
+        self.call, self.since_call, self.age = call, since_call, 0.0
         waiter, settings = found
         self.parameters = copied(parameters)
         self.bound_waiter = waiter_for(waiter, self.parameters)
