@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -101,30 +101,20 @@ class Evaluation(NamedTuple):
     case: int | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CasesJudge:
-    """Judges values by cases, the first that matches; an error is a retry.
+    """Judges values by cases, the first that matches; an error is a retry."""
 
-    Args:
-        cases: in order.
-        is_retried: tells of an error whether it is retried.
-        retry_transient: which transient errors are retried.
-        observed: returns the part of a value that observers get.
-    """
-
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        is_retried: Callable[[Exception], bool],
-        *,
-        retry_transient: RetryTransient,
-        observed: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self._cases = cases
-        self._is_retried = is_retried
-        self._retry_transient = retry_transient
-        self._observed = observed
-        self.last: Evaluation | None = None
-        """The last evaluation of a value."""
+    cases: Sequence[Case]
+    """In order."""
+    is_retried: Callable[[Exception], bool]
+    """Tells of an error whether it is retried."""
+    retry_transient: RetryTransient
+    """Which transient errors are retried."""
+    observed: Callable[[Any], Any] | None = None
+    """Returns the part of a value that observers get."""
+    last: Evaluation | None = field(init=False, default=None)
+    """The last evaluation of a value."""
 
     @property
     def last_value(self) -> Any:
@@ -133,14 +123,14 @@ class CasesJudge:
 
     def is_reply(self, error: Exception) -> bool:
         """Return whether an error may be retried; others are raised."""
-        if self._is_retried(error):
+        if self.is_retried(error):
             return True
-        return self._retry_transient is not False and error_facts(error).transient
+        return self.retry_transient is not False and error_facts(error).transient
 
     def evaluate(self, value: Any) -> Reply:
         """Match a value against the cases; an error of a predicate counts as the callable's."""
         try:
-            matching = (i for i, case in enumerate(self._cases) if case.pattern.matches(value))
+            matching = (i for i, case in enumerate(self.cases) if case.pattern.matches(value))
             evaluation = Evaluation(value, next(matching, None))
         except Exception as error:
             if not self.is_reply(error):
@@ -153,7 +143,7 @@ class CasesJudge:
         """Call the handler of the `retry` case that the value matched; return what it returns."""
         if reply.error is not None or reply.response.case is None:
             return None
-        case = self._cases[reply.response.case]
+        case = self.cases[reply.response.case]
         if case.state is not AcceptorState.RETRY or case.handler is None:
             return None
         return case.handler(reply.response.value)
@@ -164,12 +154,12 @@ class CasesJudge:
             # The acceptor of retried errors follows those of the cases.
             facts = error_facts(reply.error)
             attempt = facts.attempt(reply.error, None, inconclusive=reply.ended is not None)
-            if self._is_retried(reply.error):
-                attempt.facts = replace(attempt.facts, acceptor=len(self._cases))
+            if self.is_retried(reply.error):
+                attempt.facts = replace(attempt.facts, acceptor=len(self.cases))
                 attempt.is_retried = True
             return attempt
         value, index = reply.response
-        observed = value if self._observed is None else self._observed(value)
+        observed = value if self.observed is None else self.observed(value)
         return Attempt(
             facts=Facts(acceptor=index),
             response=value,
