@@ -35,6 +35,7 @@ from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
 from ..options import CancelEvent, Subscribable, WaitOptions, WakeSignal
 from ..outcome import WaiterOutcome
 from ..service.sharing import Coalescing, asked_ids
+from ..wait.drivers import PreparedWait
 from ..wait.wait_run import RANDOM, WaitRun
 from .limits import ClientConnections
 from .screen_call import ScreenCall, Screening, screen_of
@@ -106,6 +107,14 @@ class Task:
     """Attempts by shared calls since the last call for this wait alone."""
     result: WaiterOutcome[Any] | Exception | None = field(default=None, init=False)
     """The outcome, or the error of a wait that did not succeed; None until it has ended."""
+
+    @classmethod
+    def of(
+        cls, wait: PreparedWait, options: WaitOptions, connections: ClientConnections, **own: Any
+    ) -> Task:
+        """Return the task of a wait that is ready to start."""
+        call, cancel = wait.calls.of_client(), options.cancel_event
+        return cls(wait.wait_run, call, connections, cancel=cancel, wake=options.wake_signal, **own)
 
     @property
     def is_answered(self) -> bool:
