@@ -289,7 +289,7 @@ class Condition:
             outcome = yield from wait.flow()
         except WaiterError as error:
             # Inside: an error of the handler has this one as its context.
-            return (yield from self._after(error))
+            return (yield from self._result_after(error))
         return (yield from self._result(self._cases[outcome.acceptor.index].handler))
 
     def _result(self, handler: Handler | None, error: WaiterError | None = None) -> Flow[Any]:
@@ -304,7 +304,7 @@ class Condition:
             raise result from error
         return result
 
-    def _after(self, error: WaiterError) -> Flow[Any]:
+    def _result_after(self, error: WaiterError) -> Flow[Any]:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
