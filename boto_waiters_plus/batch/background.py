@@ -11,7 +11,7 @@ from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
 from ..common.errors import logger
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .groups import Task
-from .schedule import DEFAULT_THREADS, Schedule
+from .schedule import Schedule
 
 CLOSE_GRACE: Final = 2.0
 """Seconds that `close` waits for the thread to take what calls have returned."""
@@ -30,7 +30,6 @@ class BackgroundScheduler:
 
     Args:
         threads: calls that may be in flight at once.
-        stop: set when the scheduler is closed; calls that watch it end.
         forget: called in the background thread with every wait that has ended, before what was
             added with it.
 
@@ -38,16 +37,11 @@ class BackgroundScheduler:
         time: the time source that the waits use.
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int = DEFAULT_THREADS,
-        stop: threading.Event | None = None,
-        forget: TaskEnd = lambda _: None,
-    ) -> None:
+    def __init__(self, *, threads: int, forget: TaskEnd) -> None:
         self.time = current_time()
         self._threads = threads
-        self._stop = threading.Event() if stop is None else stop
+        self._stop = threading.Event()
+        """Set when the scheduler is closed; calls that watch it end."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
