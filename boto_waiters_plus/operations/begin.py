@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from botocore import xform_name
 
+from ..batch.background import WaitPool
 from ..batch.callbacks import call_logged
 from ..batch.wait import Wait
 from ..calls import flow
@@ -38,7 +39,6 @@ from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MEMORY, MemoryOperation
 from .loop_pool import LoopPool
 from .operation import Operation, StoreError, path_of
-from .pool import WaitPool
 from .stored_wait import NewRows
 
 if TYPE_CHECKING:

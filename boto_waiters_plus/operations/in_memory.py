@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ..batch.background import WaitPool
 from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
@@ -19,7 +20,6 @@ from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .operation import Operation, load_operation, path_of
-from .pool import WaitPool
 from .representation import cancelled_json, error_json, operation_json, progress_of, response_json
 from .store import background_wait
 

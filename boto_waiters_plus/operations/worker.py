@@ -16,6 +16,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 from botocore.session import get_session
 
+from ..batch.background import WaitPool
 from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..calls.clock import IdleQueue
@@ -40,7 +41,6 @@ from .operation import (
     problem,
     unreadable,
 )
-from .pool import WaitPool
 from .representation import end_of, progress_of, timeout_of, unable
 from .sealing import Seal, loaded
 from .stored_operation import OpenStore
