@@ -63,7 +63,6 @@ class MemoryOperation(Operation):
 
     Args:
         wait: the wait.
-        pool: runs it.
         called_at: what `time.monotonic` gave when the caller called, where somebody may have been
             asked for a code since then; None: now.
         end: the outcome, where there is nothing to wait for; None: the wait is run.
@@ -75,7 +74,6 @@ class MemoryOperation(Operation):
     def __init__(
         self,
         wait: Wait,
-        pool: WaitPool,
         *,
         called_at: float | None = None,
         end: WaiterOutcome[Any] | None = None,
@@ -89,16 +87,19 @@ class MemoryOperation(Operation):
         empty = ("state_seen", "reported", "next_attempt", "worker", "exclusive_key")
         self._row = row | dict.fromkeys((*empty, "last_error", "response", "error"))
         super().__init__(path_of(row))
-        self._pool = pool
         self._clock = current_time().clock()
         self._start = self._clock()
         self._process = os.getpid()
         self._task: Task | None = None
-        if end is not None:
+        if end is None:
+            self._run(wait, called_at)
+        else:
             self.end(end)
-            return
-        self._task = pool.prepared(wait, self._attempted, called_at=called_at)
-        pool.add([(self._task, self._has_ended)])
+
+    def _run(self, wait: Wait, called_at: float | None) -> None:
+        self._pool = MEMORY.pool()
+        self._task = self._pool.prepared(wait, self._attempted, called_at=called_at)
+        self._pool.add([(self._task, self._has_ended)])
 
     def to_json(self) -> dict[str, Any]:
         row = self._row
@@ -135,8 +136,11 @@ class MemoryOperation(Operation):
     def _cancel_wait(self) -> bool:
         task = self._task
         if task is not None:
-            self._pool.cancel(task)
+            self._cancel_task(task)
         return True
+
+    def _cancel_task(self, task: Task) -> None:
+        self._pool.cancel(task)
 
     def _attend(self) -> None:
         # A forked process has the wait in its memory, but no thread that drives it.
@@ -188,7 +192,7 @@ def start(
     called_at = time.monotonic()
     wait = background_wait(client, waiter, max_wait, keywords)
     refresh_what_asks(wait.client, wait.max_wait or 0.0)
-    return MEMORY.keep(MemoryOperation(wait, MEMORY.pool(), called_at=called_at))
+    return MEMORY.keep(MemoryOperation(wait, called_at=called_at))
 
 
 def get(path: str) -> Operation:
