@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
@@ -262,13 +262,12 @@ class Beginning:
         return await flow.run_async(self._flow())
 
     def _flow(self) -> Flow[BegunOperation | StoredOperation]:
-        is_undone = self.stops.cancel
         try:
             if self._in_store is not None:
                 make = Blocking(partial(self._begun_in, self._in_store))
-                stored: StoredOperation = yield _Undoable(make, _cancel if is_undone else None)
+                stored: StoredOperation = yield self._undoable(make, _cancel)
                 return stored
-            call = yield _Undoable(self.prepared, self._stop_after if is_undone else None)
+            call = yield self._undoable(self.prepared, self._stop_after)
         except CallOnceError as error:
             raise _as_boto3(error) from None
         try:
@@ -279,11 +278,16 @@ class Beginning:
             in_thread = partial(stops.stop_in_time, self.answered(call))
             stop = yield EitherWay(in_thread, partial(self._stop_after, call))
             raise stops.told(error, stop) from None
-        if is_undone:
+        if self.stops.cancel:
             # The task that drives it has to begin before it can be cancelled.
             begun = EitherWay(lambda: operation, lambda: asyncio.sleep(0, operation))
-            yield _Undoable(begun, _cancel)
+            yield self._undoable(begun, _cancel)
         return operation
+
+    def _undoable(self, step: Step, undo: Callable[[Any], Awaitable[object]]) -> Step:
+        """Return a step that is undone at its end if the calling task is cancelled meanwhile."""
+        made_or_undone = partial(_made_or_undone, step, undo)
+        return EitherWay(step.run, made_or_undone) if self.stops.cancel else step
 
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
@@ -486,28 +490,16 @@ async def _cancel(operation: Operation) -> None:
     await asyncio.to_thread(operation.cancel)
 
 
-@dataclass(frozen=True, slots=True)
-class _Undoable:
-    """A step that is undone at its end if the calling task is cancelled meanwhile."""
-
-    step: Step
-    undo: Callable[[Any], Awaitable[object]] | None
-
-    def run(self) -> Any:
-        return self.step.run()
-
-    async def run_async(self) -> Any:
-        if self.undo is None:
-            return await self.step.run_async()
-        made = asyncio.ensure_future(self.step.run_async())
-        try:
-            return await asyncio.shield(made)
-        except asyncio.CancelledError:
-            # The answer of a call names what is to be stopped. Another cancellation gives that up.
-            await asyncio.wait([made], timeout=STOP_TIME)
-            if not made.cancel() and made.exception() is None:
-                await self.undo(made.result())
-            raise
+async def _made_or_undone(step: Step, undo: Callable[[Any], Awaitable[object]]) -> Any:
+    made = asyncio.ensure_future(step.run_async())
+    try:
+        return await asyncio.shield(made)
+    except asyncio.CancelledError:
+        # The answer of a call names what is to be stopped. Another cancellation gives that up.
+        await asyncio.wait([made], timeout=STOP_TIME)
+        if not made.cancel() and made.exception() is None:
+            await undo(made.result())
+        raise
 
 
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:
