@@ -95,7 +95,9 @@ class WaitPool:
             self._preparation.caller = caller()
             self._preparation.called_at = called_at
             (task,) = self._preparation.tasks([wait])
-            task.context = _background_context()
+            task.context = marked_context()
+            task.context.run(leave_deadlines)
+            forget_caller_in(task.context)
             self._open[id(wait.client)] += 1
         if state is not None:
             try:
@@ -224,14 +226,6 @@ class WaitPool:
                 self._news.wait(LONGEST_BLOCK)
         elif not source.sleep_on(seconds, self._news):
             run.now.is_at_least(end)
-
-
-def _background_context() -> contextvars.Context:
-    """Return the context variables of the caller, without a deadline and without the caller."""
-    context = marked_context()
-    context.run(leave_deadlines)
-    forget_caller_in(context)
-    return context
 
 
 class _DeferredCallbacks(Callbacks):

@@ -120,10 +120,9 @@ class NewRows:
             "exclusive_key": exclusive_key,
             "machine": Machine(wait.definition.states, wait.policy, digest=digest).to_json(),
         }
-        for name in ("service", "waiter", "region", "profile"):
+        for name in ("service", "waiter", "region", "profile", "exclusive_key"):
             check_text(name, row[name], 100 if name in ("service", "region") else 200)
         request = None
-        check_text("exclusive_key", exclusive_key)
         check_text("request_id", request_id)
         if request_id is not None:
             # What was asked for: a deadline may have left another `max_wait`.
