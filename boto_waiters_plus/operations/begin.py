@@ -42,7 +42,7 @@ from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
 from ..settings import Settings
 from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
-from .in_memory import MEMORY, MemoryOperation
+from .in_memory import MemoryOperation
 from .operation import Operation, StoreError, path_of
 from .stored_wait import NewRows
 
@@ -303,9 +303,8 @@ class Beginning:
             # Whatever it is, such as an error of the caller's function, the call was made.
             error.call = call  # type: ignore[attr-defined]
             raise
-        made, is_ok = (answered, call, self.stops), self._no_change_ok
         kind = AwaitedOperation if is_async(type(self.client)) else BegunOperation
-        return MEMORY.keep(kind(wait, *made, no_change_ok=is_ok))
+        return kind(wait, answered, call, self.stops, no_change_ok=self._no_change_ok)
 
     def _unanswered_wait(self, label: str) -> Wait:
         """Return the wait before it is known what is polled."""
