@@ -222,8 +222,7 @@ class BegunRow:
         try:
             if call.outcome is not None:
                 # It had nothing to change.
-                facts = {"attempts": call.attempts, "adopted": False}
-                self.answer = {"response": {}, **facts, "date": None}
+                self.answer = kept_answer(prepared.target.operation, replace(call, response={}))
                 end = end_of(self.row["id"], call.outcome, self.seal)
                 held.backend.write(held.lease, [{**end, "parameters": self.closed()}])
                 return replace(call, outcome=None)
