@@ -154,7 +154,7 @@ class AwaitedOperation(BegunOperation):
             raise
 
     def _has_stopped(self, driving: asyncio.Task[None]) -> None:
-        """End as the task that drove the wait, if it was cancelled, as by `asyncio.run`."""
+        """End with the task that drives the wait, which the end of `asyncio.run` cancels."""
         if driving.cancelled():
             self.end(None)
         elif (error := driving.exception()) is not None:
