@@ -120,27 +120,19 @@ def _handled(number: int | None, handler: Callable[..., object]) -> Iterator[Non
         signal.signal(number, signal.SIG_DFL)
 
 
-def _codes() -> list[tuple[Any, int]]:
-    """Return the kinds of errors with their exit codes; the first that fits counts."""
+def _codes() -> Iterator[tuple[Any, int]]:
+    """Yield the kinds of errors with their exit codes; the first that fits counts."""
+    yield Terminated, TERMINATED
+    yield KeyboardInterrupt, INTERRUPTED
+    yield BrokenPipeError, CLOSED_PIPE
+    yield UsageError, USAGE_ERROR
+    yield NotConfiguredError, NOT_CONFIGURED
+    yield (bwp.WaiterTimeoutError, bwp.WaiterAttemptsError), TIMED_OUT
+
     from botocore import exceptions as botocore  # noqa: PLC0415 - slow
 
-    missing = (
-        botocore.NoCredentialsError,
-        botocore.PartialCredentialsError,
-        botocore.CredentialRetrievalError,
-        botocore.RefreshWithMFAUnsupportedError,
-        botocore.SSOError,
-        botocore.TokenRetrievalError,
-        botocore.NoAuthTokenError,
-        botocore.ProfileNotFound,
-        botocore.NoRegionError,
-    )
-    return [
-        (Terminated, TERMINATED),
-        (KeyboardInterrupt, INTERRUPTED),
-        (BrokenPipeError, CLOSED_PIPE),
-        ((UsageError, botocore.ParamValidationError), USAGE_ERROR),
-        ((bwp.WaiterTimeoutError, bwp.WaiterAttemptsError), TIMED_OUT),
-        ((NotConfiguredError, *missing), NOT_CONFIGURED),
-        (botocore.ClientError, ERROR_RESPONSE),
-    ]
+    from ..calls.credentials import CREDENTIAL_ERRORS  # noqa: PLC0415 - the same
+
+    yield botocore.ParamValidationError, USAGE_ERROR
+    yield (*CREDENTIAL_ERRORS, botocore.ProfileNotFound, botocore.NoRegionError), NOT_CONFIGURED
+    yield botocore.ClientError, ERROR_RESPONSE
