@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from botocore import xform_name
-from botocore.exceptions import UnknownServiceError
-from botocore.model import OperationModel, ServiceModel
+from botocore.model import OperationModel
 
 from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
 from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
@@ -23,9 +22,8 @@ from ..engine.acceptors import (
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
-from ..service.catalog import client_name, definitions_of, service_names, squashed
+from ..service.catalog import client_name, definitions_of, model_of, service_names, squashed
 from ..service.on_the_spot import reason_not_to_poll
-from ..service.places import default_loader
 from ..service.shapes import state_members
 from .loops import ANSWERED, Effect, PollingLoop, ReadCall
 from .names import spend
@@ -215,11 +213,9 @@ _service_names = functools.cache(service_names)
 @functools.cache
 def _operations(service: str) -> Mapping[str, OperationModel]:
     """Return the operations of a service by the letters of their methods."""
-    try:
-        document = default_loader().load_service_model(service, "service-2")
-    except UnknownServiceError:
+    model = model_of(service)
+    if model is None:
         return {}
-    model = ServiceModel(document, service)
     return {name.lower(): model.operation_model(name) for name in model.operation_names}
 
 
