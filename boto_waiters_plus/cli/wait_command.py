@@ -27,7 +27,7 @@ from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
 from ..service.on_the_spot import GONE, made_waiter, only_reads
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import state_members
+from ..service.shapes import members_of, state_members
 from ..service.waits import wait_until
 from .exit_codes import OF_A_WAIT, CannotRunError, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
@@ -38,7 +38,6 @@ from .operation_parameters import (
     given_parameters,
     json_object,
     member_named,
-    members_of,
     parsed,
 )
 from .operations import store_of
@@ -346,7 +345,7 @@ def _parameters(
         member = member_named(operation, name)
         if not values:
             raise UsageError(f"--each {name} needs at least one value")
-        shape = members_of(operation)[member]
+        shape = members_of(operation.input_shape)[member]
         for number, value in enumerate(values, 1):
             given = [value] if isinstance(shape, ListShape) else value
             where = f"value {number} of --each {name}"
