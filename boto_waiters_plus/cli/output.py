@@ -149,7 +149,7 @@ def _cell(cell: str | float) -> str:
 
 
 def add_output_options(parser: Any) -> None:
-    """Add `--output`, `--query` and `--include-response`."""
+    """Add `--output`, `--query`, `--include-response` and `--quiet`."""
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument(
         "--query",
@@ -158,6 +158,7 @@ def add_output_options(parser: Any) -> None:
         help="JMESPath: print this of the JSON outcome, the response included",
     )
     parser.add_argument("--include-response", action="store_true", help="print the response too")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def expression(text: str) -> ParsedResult:

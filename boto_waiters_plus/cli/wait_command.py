@@ -25,7 +25,7 @@ from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
-from ..service.on_the_spot import GONE, made_waiter, only_reads
+from ..service.on_the_spot import GONE, made_waiter
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import members_of, state_members
 from ..service.waits import wait_until
@@ -54,7 +54,7 @@ from .options import (
 from .outcome_report import OutcomeReport
 from .output import acceptor_rows, columns, flag, one_a_line, refused
 from .parser import Parser, complete_with
-from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
+from .service_lookup import SERVICE_HELP, operation_named, operations_that, waiter_among
 
 if TYPE_CHECKING:
     from ..batch.wait import Wait
@@ -101,7 +101,7 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     waiters = ServiceWaiters(service, session.get_component("data_loader"), definitions)
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
-        complete_with(second, lambda _: known, lambda: _that_read(service))
+        complete_with(second, lambda _: known, lambda: operations_that(service, only_read=True))
         _list_names(parser, service, known, arguments)
         return
     if spelled(names[1], waiters) is None:
@@ -135,7 +135,8 @@ def _list_names(
     title, names = f"Waiters of {name}:", waiters
     if arguments.until is not None or not waiters:
         what = "OPERATION --until STATE"
-        title, names = f"Operations of {name} that only read:", _that_read(service)
+        title = f"Operations of {name} that only read:"
+        names = operations_that(service, only_read=True)
     listed = one_a_line(title, names)
     if not arguments.help and "_ARGCOMPLETE" not in os.environ:
         hint = f"Write `boto-wait {name} {what} --max-wait TIME`; --help lists its parameters."
@@ -175,15 +176,6 @@ def _waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> B
     with refused(ValueError):
         definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
         return ServiceWaiters(operation.service_model, None).bind(definition)
-
-
-def _that_read(service: ServiceModel) -> list[str]:
-    """Return the operations that can be polled."""
-    return [
-        name
-        for name, operation in operations_of(service).items()
-        if only_reads(service.operation_model(operation))
-    ]
 
 
 def run(arguments: argparse.Namespace) -> int:
