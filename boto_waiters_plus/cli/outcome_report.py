@@ -94,17 +94,14 @@ class OutcomeReport:
         if self._answer in facts:
             print(json_text(facts[self._answer], indent=2), flush=True)
 
-    def interrupted(
-        self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
-    ) -> None:
+    def interrupted(self, wait: WaitProgress, parameters: Mapping[str, Any]) -> None:
         """Print how far a wait got before a signal ended it."""
         facts = self._facts("interrupted", wait, parameters)
-        facts |= {"elapsed": round(elapsed, 3), "observed": wait.observed}
-        facts |= reported_json(wait)
+        facts |= {"observed": wait.observed, **reported_json(wait)}
         print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
-        text = f"interrupted after {span(elapsed)}{state} ({counted(wait.attempts, 'attempt')})"
-        self._say(f"{wait.label}: {text}")
+        attempts = counted(wait.attempts, "attempt")
+        self._say(f"{wait.label}: interrupted after {span(wait.elapsed)}{state} ({attempts})")
         self._lead_on(facts)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:

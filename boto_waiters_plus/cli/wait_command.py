@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -258,7 +257,6 @@ class _Waits:
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""
-        started_at = time.monotonic()
         codes = []
         try:
             with self._progress:
@@ -268,9 +266,8 @@ class _Waits:
                         wait = self._progress.waits[index]
                         codes.append(report.ended(wait, each[index], result))
         except KeyboardInterrupt as interrupt:
-            elapsed = time.monotonic() - started_at
-            for index in self._progress.running:
-                report.interrupted(self._progress.waits[index], each[index], elapsed)
+            for wait in self._progress.interrupted():
+                report.interrupted(wait, each[wait.index])
             return exit_code(interrupt)
         return common_exit_code(codes)
 
