@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import keyword
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -49,12 +48,26 @@ def _members_of(service: str) -> dict[str, Any]:
             ValueError: the resource was made before `install`, or before its session was given to
                 `enable`: its waiters would drop the outcome.
         """
-        return _enable_resource(resource, service, settings)
+        from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
 
-    functions: tuple[Callable[..., Any], ...] = (enable, enable_async, enable_resource)
+        if not isinstance(resource, ServiceResource):
+            raise TypeError(
+                f"resource must be a boto3 resource of {service}, not {type(resource).__name__}"
+            )
+        if resource.meta.service_name != service:
+            raise TypeError(
+                f"resource must be a resource of {service}, not of {resource.meta.service_name}"
+            )
+        if not returns_outcomes(type(resource)):
+            raise ValueError(
+                "resource was made before install() and before enable(session): make it after them"
+            )
+        _enable_client(resource.meta.client, service, settings, is_async=False)
+        return resource
+
+    known = {"enable": enable, "enable_async": enable_async, "enable_resource": enable_resource}
     # For annotations that are evaluated; the classes exist in the stubs alone.
-    classes = dict.fromkeys(("Client", "AsyncClient", "ServiceResource"), Any)
-    return {**{function.__name__: function for function in functions}, **classes}
+    return {**known, **dict.fromkeys(("Client", "AsyncClient", "ServiceResource"), Any)}
 
 
 def _enable_client(client: Any, service: str, settings: dict[str, Any], *, is_async: bool) -> Any:
@@ -75,25 +88,6 @@ def _enable_client(client: Any, service: str, settings: dict[str, Any], *, is_as
         kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
         raise TypeError(f"client is {kind} client: use {other}")
     return enable(client, **settings)
-
-
-def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> Any:
-    from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
-
-    if not isinstance(resource, ServiceResource):
-        raise TypeError(
-            f"resource must be a boto3 resource of {service}, not {type(resource).__name__}"
-        )
-    if resource.meta.service_name != service:
-        raise TypeError(
-            f"resource must be a resource of {service}, not of {resource.meta.service_name}"
-        )
-    if not returns_outcomes(type(resource)):
-        raise ValueError(
-            "resource was made before install() and before enable(session): make it after them"
-        )
-    _enable_client(resource.meta.client, service, settings, is_async=False)
-    return resource
 
 
 # --- the modules ---------------------------------------------------------------------------------
