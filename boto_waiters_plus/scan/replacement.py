@@ -17,7 +17,6 @@ from ..engine.acceptors import (
     AcceptorState,
     DocumentMatcher,
     ErrorTypeMatcher,
-    Matcher,
     PathComparator,
     SuccessMatcher,
 )
@@ -157,8 +156,10 @@ def _distance(waiter: WaiterDefinition, goals: set[str], loop: PollingLoop) -> f
         if not (goals & success and goals <= meanings.keys()):
             return None
         matchers = [each.matcher for each in waiter.acceptors if each.state is _SUCCESS]
+        paths = [each.matcher for each in matchers if isinstance(each, DocumentMatcher)]
         # A condition may ask for more than the state: another waiter is nearer.
-        return len(success - goals) + 0.5 * any(map(_is_condition, matchers))
+        conditions = [each for each in paths if each.comparator is PathComparator.BOOLEAN_EQUALS]
+        return len(success - goals) + 0.5 * bool(conditions)
     if goals:
         return 0 if is_answer and any(map(_MISSING.search, stay)) else None
     # A loop that also goes on while something is made does not wait for its end.
@@ -168,13 +169,6 @@ def _distance(waiter: WaiterDefinition, goals: set[str], loop: PollingLoop) -> f
 
 def _keys(loop: PollingLoop, effect: Effect) -> set[str]:
     return {_key(text) for text, each in loop.effects.items() if each == effect}
-
-
-def _is_condition(matcher: Matcher) -> bool:
-    match matcher:
-        case DocumentMatcher(matcher=path):
-            return path.comparator is PathComparator.BOOLEAN_EQUALS
-    return False
 
 
 def _is_end(text: str) -> bool:
