@@ -170,14 +170,12 @@ def redacted(
         }
     if isinstance(value, (list, tuple)):
         return [within(inner_shape(shape), each) for each in value]
-    if isinstance(value, (dt.datetime, dt.date)):
+    if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode("ascii")
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    # A stream.
-    return None
+    # A stream is left out.
+    return value if isinstance(value, (str, int, float)) else None
 
 
 def _counts(wait: WaitProgress | WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:

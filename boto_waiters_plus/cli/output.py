@@ -167,10 +167,9 @@ def expression(text: str) -> ParsedResult:
     Raises:
         ArgumentTypeError: it is malformed, or calls a function in a way that cannot work.
     """
-    place = Place("--query")
     try:
         # Literals may lack quotes, as in examples of aws-cli: [?State==`running`].
-        require_known_functions(text, place, "expression")
+        require_known_functions(text, Place("--query"), "expression")
     except WaiterDefinitionError as error:
         raise argparse.ArgumentTypeError(error.problem.splitlines()[0]) from None
     parsed: ParsedResult = jmespath.compile(text)

@@ -170,8 +170,7 @@ def _waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> B
     Raises:
         UsageError: the operation cannot be polled, or has no such state.
     """
-    given = {name: getattr(arguments, name) for name in AD_HOC}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name in AD_HOC if (value := getattr(arguments, name)) is not None}
     with refused(ValueError):
         definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
         return ServiceWaiters(operation.service_model, None).bind(definition)
