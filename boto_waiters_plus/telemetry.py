@@ -108,16 +108,13 @@ class _Telemetry:
         )
 
     def __call__(self, event: WaitEvent) -> None:
-        if event.kind == "start":
-            self._start(event)
-            return
         # A wait that began before `instrument` has no span.
         wait = self._waits.get(event.wait_id)
-        if wait is None:
-            return
-        if event.kind == "attempt":
+        if event.kind == "start":
+            self._start(event)
+        elif wait is not None and event.kind == "attempt":
             self._attempted(wait, event)
-        else:
+        elif wait is not None:
             del self._waits[event.wait_id]
             self._end(wait, event)
 
