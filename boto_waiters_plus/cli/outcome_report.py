@@ -113,11 +113,10 @@ class OutcomeReport:
             text = str(error).removesuffix("".join(error.advice)) + in_flags(error.advice)
             text = text if error.label else f"{wait.label}: {text}"
             facts |= _counts(error)
-            acceptor = error.acceptor
-            facts["acceptor"] = None if acceptor is None else acceptor.text
-            facts |= {"observed": error.observed, "service_message": error.service_message}
-            facts |= {"cause_found": error.cause_found, "failed_ids": error.failed_ids}
-            facts |= _timeline(error)
+            acceptor = error.acceptor and error.acceptor.text
+            facts |= {"acceptor": acceptor, "observed": error.observed}
+            facts |= {"service_message": error.service_message, "cause_found": error.cause_found}
+            facts |= {"failed_ids": error.failed_ids, **_timeline(error)}
             if self._with_response and ending != "error":
                 facts[self._answer] = safe_response(self._operation, error.last_response)
         facts["error"] = error_json(error)
