@@ -29,7 +29,7 @@ from boto_waiters_plus.definitions.shipped import from_groups
 from boto_waiters_plus.definitions.state_words import is_underway, state_words
 from boto_waiters_plus.definitions.words import LEADS, listed, words_of
 from boto_waiters_plus.service.on_the_spot import only_reads
-from boto_waiters_plus.service.tokens import shape_id_of
+from boto_waiters_plus.service.shapes import shape_id_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EFFECTS: Final = ROOT / "data/effects.json"

@@ -161,12 +161,9 @@ class CallBudget(Budget):
         if outer is not None:
             self.deadline = min(self.deadline, outer.deadline)
             self.cancel_events += outer.cancel_events
-        self.context: contextvars.Context | None = None
+        self.context = contextvars.copy_context() if self.cancel_events else None
         """What the events see."""
-        self.listen_at = math.inf
-        if self.cancel_events:
-            self.context = contextvars.copy_context()
-            self.listen_at = monotonic() + LISTEN_AFTER
+        self.listen_at = monotonic() + LISTEN_AFTER if self.cancel_events else math.inf
         self.reason: Literal["deadline", "cancelled"] | None = None
         """Why the call was cut off."""
         self.credentials: Any = None

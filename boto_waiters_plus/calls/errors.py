@@ -156,7 +156,7 @@ RAW: Final = (
 )
 """Errors that the caller has to fix. They are raised as they are, never as a wait's outcome."""
 
-_OF_THE_CALL: Final = (BotoCoreError, HTTPError, parsers.ResponseParserError)
+_OF_THE_CALL: Final = (BotoCoreError, ClientError, HTTPError, parsers.ResponseParserError)
 """Other exceptions come from a user's hook or a mock, and are raised as they are."""
 
 _FETCHERS: Final = frozenset({
@@ -181,8 +181,6 @@ _INNERMOST: Final = 60
 
 def is_of_the_call(error: Exception) -> bool:
     """Return whether an exception is a result of the call or of its transport."""
-    if isinstance(error, ClientError):
-        return True  # As nearly all are.
     if isinstance(error, RAW):
         return False
     return isinstance(error, _OF_THE_CALL) or is_passing(error) or _is_of_the_answer(error)

@@ -48,8 +48,7 @@ from ..service.data_model import converted
 from ..service.json_parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import required_of
-from ..service.tokens import shape_id_of
+from ..service.shapes import required_of, shape_id_of
 from ..service.waits import find_waiter
 from ..settings import Settings
 from ..wait.wording import RefusedPart

@@ -16,8 +16,7 @@ from ..definitions.changes import DESCRIBED_BY, shipped_effects, shipped_existen
 from ..definitions.shipped import shipped_traits
 from ..definitions.smithy import aws_namespace
 from ..engine.redaction import shown
-from ..service.shapes import members_of
-from ..service.tokens import shape_id_of
+from ..service.shapes import members_of, shape_id_of
 from ..service.waits import find_waiter
 from .effects import evaluated_paths, is_empty
 from .repetition import AlreadyExistsError

@@ -16,7 +16,7 @@ from ..definitions.state_words import ENDINGS, means_gone
 from ..definitions.words import listed, verb_of
 from ..service import absence
 from ..service.errors import ErrorFacts, says_absent
-from ..service.tokens import shape_id_of
+from ..service.shapes import shape_id_of
 from .answers import refused_and_accepted
 from .effects import definitions_after
 

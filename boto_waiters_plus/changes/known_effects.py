@@ -10,7 +10,7 @@ from botocore.model import OperationModel
 from ..definitions.changes import Basis, EffectTrait, reason_without_effect, shipped_effects
 from ..service.bound_waiter import BoundWaiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.tokens import shape_id_of
+from ..service.shapes import shape_id_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from ..service.clients import waiters_of
 from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied
-from ..service.tokens import shape_id_of
+from ..service.shapes import shape_id_of
 from ..wait.drivers import PreparedWait
 from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun

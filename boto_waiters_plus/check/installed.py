@@ -23,7 +23,7 @@ from ..exceptions import WaiterDefinitionError
 from ..service.new_states import comparisons_of, mentions, new_failures, new_states
 from ..service.places import botocore_is_newer, botocores_loader
 from ..service.service_waiters import generated_definitions
-from ..service.tokens import shape_id_of
+from ..service.shapes import shape_id_of
 from .events import Severity, ValidationEvent
 from .model import BotocoreService
 from .paths import traced_path

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CUT: Final = "…"
 
-_ARN: Final = re.compile(r"arn:([^:]*):([^:]*):([^:]*):([^:]*):(.+)", re.DOTALL)
+_ARN: Final = r"(?s)arn:([^:]*):([^:]*):([^:]*):([^:]*):(.+)"
 """`arn:partition:service:region:account:resource`"""
 
 
@@ -25,7 +25,7 @@ def short_arns(values: Sequence[str]) -> list[str]:
     """
     if "arn:" not in "\n".join(values):
         return list(values)
-    arns = [_ARN.fullmatch(value) for value in values]
+    arns = [re.fullmatch(_ARN, value) for value in values]
     heads: dict[str, set[tuple[str, ...]]] = {}
     for value, arn in zip(values, arns, strict=True):
         heads.setdefault(arn[5] if arn else value, set()).add(arn.groups()[:4] if arn else ())

@@ -35,7 +35,7 @@ MAX_EXPRESSION_DEPTH = 200
 MAX_EXPRESSION_LENGTH = 10_000
 """The characters allowed in an expression. The longest in AWS's own definitions has 160."""
 
-_METHOD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_METHOD_NAME = r"[A-Za-z][A-Za-z0-9_]*\Z"
 
 _FUNCTIONS = tuple(Functions.FUNCTION_TABLE)
 
@@ -107,7 +107,7 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
 
 def require_method_name(name: Any, place: Place) -> None:
     """Refuse a name that no method can have; botocore's form has looser ones than Smithy's."""
-    if not isinstance(name, str) or not _METHOD_NAME.match(name):
+    if not isinstance(name, str) or not re.match(_METHOD_NAME, name):
         raise place.error("a waiter name is alphanumeric")
 
 

@@ -117,7 +117,7 @@ OVERLAY_PROBLEM = (
 AWS_NAMESPACE = "com.amazonaws."
 UNIT = "smithy.api#Unit"
 
-_SHAPE_ID = re.compile(r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z")
+_SHAPE_ID = r"[A-Za-z_][\w.]*#[A-Za-z_]\w*\Z"
 
 
 def parse_model(
@@ -228,7 +228,7 @@ def documentation_in(waiter: Mapping[str, Any]) -> str:
 
 
 def _require_name(name: Any, place: Place) -> None:
-    if not isinstance(name, str) or not WAITER_NAME.match(name):
+    if not isinstance(name, str) or not re.match(WAITER_NAME, name):
         raise place.error(WAITER_NAME_PROBLEM, "TraitValue")
 
 
@@ -265,7 +265,7 @@ def _waitable(
             continue
         if shape.get("type") not in ("operation", "apply"):
             raise place.error(f"{WAITABLE} on {shape_id}, which is not an operation")
-        if not _SHAPE_ID.match(shape_id):
+        if not re.match(_SHAPE_ID, shape_id):
             raise place.error(f"{shape_id!r} is not an absolute shape id")
         waiters = require_mapping(traits[WAITABLE], f"{WAITABLE} of {shape_id}", place)
         if not waiters:

@@ -11,12 +11,12 @@ from ..engine.redaction import cut
 
 # --- the names of operations: their words, their verbs, and what those say about side effects
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 
 
 def words_of(name: str) -> list[str]:
     """Split a name into its words: `IN_USE`, `InUse` and `in-use` have two each."""
-    return _WORD.findall(name)
+    return re.findall(_WORD, name)
 
 
 def listed(words: str) -> frozenset[str]:
@@ -86,7 +86,7 @@ _PHRASES = {
     ("in", "sync"): "in sync",
     ("not", "exists"): "not exist",
 }
-_OUTER_PATH = re.compile(r"\b(any|every) \S*\]\.(?=\w)")
+_OUTER_PATH = r"\b(any|every) \S*\]\.(?=\w)"
 
 
 def summary_of(definition: WaiterDefinition) -> str:
@@ -97,7 +97,9 @@ def summary_of(definition: WaiterDefinition) -> str:
     own = definition.documentation.strip()
     if own:
         return re.sub(r"\AWaits(?= )", "Wait", own.splitlines()[0])
-    goal = _OUTER_PATH.sub(r"\1 ", definition.goal).replace("the call ", f"{definition.operation} ")
+    goal = re.sub(_OUTER_PATH, r"\1 ", definition.goal).replace(
+        "the call ", f"{definition.operation} "
+    )
     state = _state_in_words(definition.name)
     return f"Wait until {cut(goal)}." if state is None else f"Wait until {state} ({cut(goal)})."
 

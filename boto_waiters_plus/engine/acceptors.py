@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..common.values import Value
+
 
 class AcceptorState(str, enum.Enum):
     """The state an acceptor moves the waiter to (section "AcceptorState enum")."""
@@ -25,8 +27,8 @@ class PathComparator(str, enum.Enum):
     ANY_STRING_EQUALS = "anyStringEquals"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathMatcher:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PathMatcher(Value):
     """A JMESPath expression, the expected value, and how the two are compared."""
 
     path: str
@@ -54,7 +56,7 @@ class PathMatcher:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WordsMatcher(PathMatcher):
     """Matches the states that say that something failed; never part of a definition in a file."""
 
@@ -67,8 +69,8 @@ class WordsMatcher(PathMatcher):
         return f"{self.path} says that it failed"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentMatcher:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DocumentMatcher(Value):
     """Matches on a document of an operation that succeeded."""
 
     matcher: PathMatcher
@@ -98,8 +100,8 @@ class InputOutputMatcher(DocumentMatcher):
     kind = "inputOutput"
 
 
-@dataclass(frozen=True, slots=True)
-class SuccessMatcher:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SuccessMatcher(Value):
     """Matches any response (`True`) or any error (`False`)."""
 
     success: bool
@@ -113,8 +115,8 @@ class SuccessMatcher:
         return {"success": self.success}
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorTypeMatcher:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ErrorTypeMatcher(Value):
     """Matches an error by its name, ignoring the namespace of an absolute shape id."""
 
     error_type: str
@@ -133,8 +135,8 @@ class ErrorTypeMatcher:
         return {"errorType": self.error_type}
 
 
-@dataclass(frozen=True, slots=True)
-class StatusMatcher:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StatusMatcher(Value):
     """Matches an HTTP status. Only botocore's own waiters have it, not the specification."""
 
     status: int
@@ -151,8 +153,8 @@ class StatusMatcher:
 Matcher = OutputMatcher | InputOutputMatcher | SuccessMatcher | ErrorTypeMatcher | StatusMatcher
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acceptor:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Acceptor(Value):
     """A matcher and the state that it leads to."""
 
     state: AcceptorState
@@ -172,8 +174,8 @@ class Acceptor:
         return body
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedAcceptor:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MatchedAcceptor(Value):
     """An acceptor that matched, as outcomes and errors carry it."""
 
     index: int

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from ..common.values import Value
 from .acceptors import AcceptorState
 from .delays import Random, is_last, jittered_delay, last_delay, learned_delay
 from .redaction import is_number
@@ -170,31 +171,8 @@ def shared(group: Any, **members: Any) -> Any:
     return group(**members)
 
 
-class _Value:
-    """What is equal to any other of its class with the same members; nobody changes it.
-
-    The methods are shared, and it is not frozen: each wait of a process makes many, and the first
-    one makes the classes.
-    """
-
-    __slots__ = ()
-
-    def _members(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._members() == other._members()
-
-    def __hash__(self) -> int:
-        return hash((type(self), *self._members().values()))
-
-    def __repr__(self) -> str:
-        members = (f"{name}={value!r}" for name, value in self._members().items())
-        return f"{type(self).__name__}({', '.join(members)})"
-
-
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Facts(_Value):
+class Facts(Value):
     """What the machine knows of an attempt."""
 
     acceptor: int | None
@@ -224,49 +202,49 @@ class Facts(_Value):
     attempt is a retry, whatever the acceptors say."""
 
 
-class Begin(_Value):
+class Begin(Value):
     """The wait starts, or resumes from its stored state."""
 
     __slots__ = ()
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Responded(_Value):
+class Responded(Value):
     """The call returned a response."""
 
     facts: Facts
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Raised(_Value):
+class Raised(Value):
     """The call ended in an error."""
 
     facts: Facts
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class ReadEnded(_Value):
+class ReadEnded(Value):
     """The read that `Explain` asked for is over, or was not made; `more` if another may help."""
 
     more: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class CallTimedOut(_Value):
+class CallTimedOut(Value):
     """The call was cut off at the end of its time; `uncalled` if it was not even made."""
 
     uncalled: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Woken(_Value):
+class Woken(Value):
     """The pause is over; `early` if a signal ended it before its time."""
 
     early: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Cancelled(_Value):
+class Cancelled(Value):
     """The caller cancelled the wait; `uncalled` if the call of the last `Poll` was not made."""
 
     uncalled: bool = False
@@ -276,7 +254,7 @@ Event = Begin | Responded | Raised | ReadEnded | CallTimedOut | Woken | Cancelle
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Poll(_Value):
+class Poll(Value):
     """Make the call, in at most `time_left` seconds (None: no limit)."""
 
     time_left: float | None
@@ -292,7 +270,7 @@ class Explain(Poll):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Pause(_Value):
+class Pause(Value):
     """Sleep for `seconds`."""
 
     seconds: float
@@ -302,32 +280,32 @@ class Pause(_Value):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Succeeded(_Value):
+class Succeeded(Value):
     """The acceptor of this index matched, and its state is success."""
 
     acceptor: int
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Failed(_Value):
+class Failed(Value):
     """The acceptor of this index matched, and its state is failure; None: an unmatched error."""
 
     acceptor: int | None
 
 
-class TimedOut(_Value):
+class TimedOut(Value):
     """The time is used up."""
 
     __slots__ = ()
 
 
-class AttemptsUsedUp(_Value):
+class AttemptsUsedUp(Value):
     """The attempts are used up."""
 
     __slots__ = ()
 
 
-class WaitCancelled(_Value):
+class WaitCancelled(Value):
     """The wait was cancelled."""
 
     __slots__ = ()

@@ -37,10 +37,10 @@ DENIED_WHEN_GONE = "denied-when-gone"
 FAILS_BY_WORDS = "fails-by-words"
 """The tag of a waiter that fails in any state that says that it failed."""
 
-WAITER_NAME = re.compile(r"[A-Z]+[A-Za-z0-9]*\Z")
-_PLAIN = re.compile(r"[\w.*@\[\]\"-]+")
+WAITER_NAME = r"[A-Z]+[A-Za-z0-9]*\Z"
+_PLAIN = r"[\w.*@\[\]\"-]+"
 
-_OUTER_PATH = re.compile(r"^(any|every) \S*\]\.(?=\w)")
+_OUTER_PATH = r"^(any|every) \S*\]\.(?=\w)"
 """The part of a path before the items that an acceptor compares."""
 
 WAITER_NAME_PROBLEM = "a waiter name is UpperCamelCase and alphanumeric"
@@ -129,7 +129,7 @@ class WaiterDefinition:
         # jmespath, 5 ms.
         from .state_acceptors import state_acceptors, words_with_paths  # noqa: PLC0415
 
-        if not WAITER_NAME.match(text("name", name)):
+        if not re.match(WAITER_NAME, text("name", name)):
             raise WrongValueError.of("name", name, f": {WAITER_NAME_PROBLEM}, not {name!r}")
         if many not in ("all", "any"):
             raise wrong_value("many", many, "'all' or 'any'")
@@ -268,8 +268,8 @@ def _in_words(acceptor: Acceptor) -> tuple[str, bool]:
         return matcher.describe(), True
     compared = matcher.matcher
     is_state = compared.comparator is not PathComparator.BOOLEAN_EQUALS
-    if not is_state or not _PLAIN.fullmatch(compared.path):
+    if not is_state or not re.fullmatch(_PLAIN, compared.path):
         return "", False
     # Of words it is not known which have matched.
     tells_state = not isinstance(compared, WordsMatcher)
-    return _OUTER_PATH.sub(r"\1 ", matcher.describe()), tells_state
+    return re.sub(_OUTER_PATH, r"\1 ", matcher.describe()), tells_state

@@ -23,30 +23,25 @@ MAX_PARAMETER = 100
 MAX_PARAMETERS = 3
 """Values of parameters in one text."""
 
-_SIGNED = re.compile(
-    r"[?&](x-amz-(signature|credential|security-token)|signature|awsaccesskeyid)=", re.IGNORECASE
-)
+_SIGNED = r"(?i)[?&](x-amz-(signature|credential|security-token)|signature|awsaccesskeyid)="
 
 
-_WORD = re.compile(r"\w")
+_WORD = r"\w"
 
 _SECRETS = (
     # User names and passwords, and what may be signed, in URLs.
-    (re.compile(r"(?<=://)[^/\s\"'@]+@"), ""),
-    (re.compile(r"(?<=://)([^\s\"'?]+)\?[^\s\"']*"), r"\1"),
+    (r"(?<=://)[^/\s\"'@]+@", ""),
+    (r"(?<=://)([^\s\"'?]+)\?[^\s\"']*", r"\1"),
     (
-        re.compile(
-            r"((?:secret|password|token|credential|accesskey)\w*)([\"']\s*:\s*[\"']?|=)[^\s\"',;&}]+",
-            re.IGNORECASE,
-        ),
+        r"(?i)((?:secret|password|token|credential|accesskey)\w*)([\"']\s*:\s*[\"']?|=)[^\s\"',;&}]+",
         r"\1\2***",
     ),
-    (re.compile(r"(?<=\bBearer )[^\s\"',;]+"), "***"),
+    (r"(?<=\bBearer )[^\s\"',;]+", "***"),
     # Access keys, and what is as long and as mixed as their secrets and tokens.
-    (re.compile(r"\bA[A-Z]{3}[A-Z0-9]{16}\b"), "***"),
+    (r"\bA[A-Z]{3}[A-Z0-9]{16}\b", "***"),
     (
         # Nothing is read twice: a process may have written much.
-        re.compile(
+        (
             r"(?<![A-Za-z0-9/+=])(?=[A-Z0-9/+=]*[a-z])(?=[a-z0-9/+=]*[A-Z])(?=[A-Za-z/+=]*[0-9])"
             r"[A-Za-z0-9/+=]{40,}"
         ),
@@ -65,13 +60,13 @@ def may_show(value: Any) -> bool:
 def is_signed_url(text: str) -> bool:
     """Whether a text is a presigned URL, which is a credential."""
     # An expression may reverse it.
-    return "=" in text and any(map(_SIGNED.search, (text, text[::-1])))
+    return "=" in text and any(re.search(_SIGNED, each) for each in (text, text[::-1]))
 
 
 def without_secrets(text: str) -> str:
     """A text that other code composed, without what looks like credentials."""
     for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     return text
 
 
@@ -132,7 +127,7 @@ def says(text: str, message: str) -> bool:
     # No regular expression: a message may be megabytes.
     parts = f" {' '.join(text.split())} ".split(words) if words else []
     return any(
-        not _WORD.match(one[-1:] or words[-1]) and not _WORD.match(other or words)
+        not re.match(_WORD, one[-1:] or words[-1]) and not re.match(_WORD, other or words)
         for one, other in pairwise(parts)
     )
 

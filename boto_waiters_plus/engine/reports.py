@@ -19,7 +19,7 @@ STATE: Final = "state"
 BECAUSE: Final = "because"
 """The word whose value stands in parentheses behind the one before."""
 
-_PART: Final = re.compile(r"[\d.]+ of [\d.]+")
+_PART: Final = r"[\d.]+ of [\d.]+"
 
 Reported = Mapping[str, Any]
 """By word: a text or a number; where there are several, a list of at most five."""
@@ -65,7 +65,7 @@ def _in_words(word: str, value: Any) -> str:
     text = _text(value)
     if word == STATE:
         return text
-    is_count = is_number(value) or _PART.fullmatch(text)
+    is_count = is_number(value) or re.fullmatch(_PART, text)
     return f"{text} {word}" if is_count else f"{word} {text}"
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import jmespath
@@ -27,9 +26,9 @@ from .redaction import counted, flat, is_number
 
 Kind = Literal["state", "number", "flag", "presence", "count"]
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_TOKEN: Final = re.compile(r"(?i).*(token|marker)")
-_STATE_NAME: Final = re.compile(r"(?i).*(state|status|phase|stage|health|lifecycle)")
+_WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+_MARKER: Final = r"(?i).*(token|marker)"
+_STATE_NAME: Final = r"(?i).*(state|status|phase|stage|health|lifecycle)"
 _PLAIN: Final = ("field", "subexpression", "index_expression", "projection", "flatten",
                  "filter_projection", "value_projection", "pipe", "current", "index")  # fmt: skip
 _ES: Final = ("sses", "uses", "iases", "xes", "shes", "nches", "rches", "tches")
@@ -56,8 +55,7 @@ class Fact(NamedTuple):
     """The acceptor's path, if the fact is all of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What a response shows."""
 
     value: Any = None
@@ -88,7 +86,7 @@ class StateReader:
         ]
         facts = [fact for fact in found if not _reads_input(fact)]
         # Of two strings beside each other, `Name == 'a' && State == 'b'`, one is called a state.
-        facts.sort(key=lambda fact: not _STATE_NAME.fullmatch(_last_name(fact.node)))
+        facts.sort(key=lambda fact: not re.fullmatch(_STATE_NAME, _last_name(fact.node)))
         self._compared = [fact for fact in facts if fact.kind == "state"]
         self._others = [fact for fact in facts if fact.kind != "state"]
         counted = [_members(fact) for fact in self._others if fact.kind == "count"]
@@ -166,7 +164,7 @@ def compared_members(path: str, *, is_boolean: bool, of_both: bool) -> dict[str,
         ".".join(found[len(before) :]): is_state
         for is_state, found in names
         if len(found) > len(before) and found[: len(before)] == before
-        if not _TOKEN.fullmatch(found[-1])
+        if not re.fullmatch(_MARKER, found[-1])
     }
 
 
@@ -211,7 +209,7 @@ def _facts(node: Node) -> Iterator[Fact]:
         case kind if kind in _PLAIN:
             inside = list(_inside(node))
             yield from inside
-            if not inside and not _TOKEN.fullmatch(_last_name(node)):
+            if not inside and not re.fullmatch(_MARKER, _last_name(node)):
                 yield Fact("flag", node)
         case _:
             for child in _children(node):
@@ -343,7 +341,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _words(name: str) -> str:
-    return " ".join(word if word.isupper() else word.lower() for word in _WORD.findall(name))
+    return " ".join(word if word.isupper() else word.lower() for word in re.findall(_WORD, name))
 
 
 def _singular(noun: str) -> str:

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..outcome import WaiterOutcome
+    from ..wait.drivers import PreparedWait
 
 
 MOST_CHARACTERS = 300
 """Characters of the documentation of one parameter; that of the operation has all."""
 
-_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
+_PARAGRAPH = r"(?s)<p>(.*?)</p>"
+_TAG = r"<[^>]*>"
 
 
 class WaitDocstring(LazyLoadedDocstring):
@@ -116,8 +117,8 @@ def _parameters(operation: OperationModel) -> Iterator[str]:
 
 def _first_paragraph(shape: Shape) -> str:
     documentation = shape.documentation
-    found = _PARAGRAPH.search(documentation)
-    text = _TAG.sub("", found[1] if found else documentation)
+    found = re.search(_PARAGRAPH, documentation)
+    text = re.sub(_TAG, "", found[1] if found else documentation)
     text = " ".join(html.unescape(text).split())
     if len(text) <= MOST_CHARACTERS:
         return text
@@ -144,31 +145,25 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
 
 
 def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Callable[..., Any]:
-    def wait_until(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> WaiterOutcome[Any]:
-        called_at = time.monotonic()
+    def prepared(client: Any, /, *, max_wait: Any = None, **keywords: Any) -> PreparedWait:
+        own: dict[str, Any] = {"max_wait": max_wait, "called_at": time.monotonic()}
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
         from ..service.client_waits import prepared_wait  # noqa: PLC0415
 
-        settings = hook.level.merged()
-        return prepared_wait(
-            self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-        ).run()
+        return prepared_wait(client, bound_waiter, hook.level.merged(), keywords=keywords, **own)
 
-    async def wait_until_async(
-        self: Any, /, *, max_wait: Any = None, **keywords: Any
-    ) -> WaiterOutcome[Any]:
-        called_at = time.monotonic()
-        from ..service.client_waits import prepared_wait  # noqa: PLC0415 - as above
+    def wait_until(*client: Any, **keywords: Any) -> WaiterOutcome[Any]:
+        return prepared(*client, **keywords).run()
 
-        settings = hook.level.merged()
-        return await prepared_wait(
-            self, bound_waiter, settings, max_wait=max_wait, keywords=keywords, called_at=called_at
-        ).run_async()
+    async def wait_until_async(*client: Any, **keywords: Any) -> WaiterOutcome[Any]:
+        return await prepared(*client, **keywords).run_async()
 
     definition = bound_waiter.definition
     method: Any = wait_until_async if is_async(type(client)) else wait_until
     method.__name__ = bound_waiter.method_name
     method.__qualname__ = f"{type(client).__name__}.{bound_waiter.method_name}"
+    # What Python says of wrong arguments names the method.
+    prepared.__qualname__ = method.__qualname__
     only_in_botocore = partial(hook.waiters(client).service.only_in_botocore, definition)
     method.__doc__ = WaitDocstring(bound_waiter, only_in_botocore)
     method.__signature__ = signature = _Signature(return_annotation="WaiterOutcome")

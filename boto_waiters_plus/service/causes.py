@@ -20,7 +20,7 @@ from ..engine.redaction import is_signed_url
 from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
-from .tokens import shape_id_of
+from .shapes import shape_id_of
 
 # --- the further reads that tell why a wait failed, where the polled response does not -----------
 # They are listed in `data/explains.json` by the polled operation, by the trait

@@ -242,14 +242,14 @@ def _transient_and_throttled(
 # A service that calls another one may answer with an error of its own, and quote the throttle in
 # the message, as "Rate exceeded (ErrorCode: Throttling)" or in the forms of the SDKs.
 
-_THROTTLES: Final = re.compile(
+_THROTTLES: Final = (
     r"(?:^|[.:(\['\"]\s*)(?:Rate [Ee]xceeded|(?:EC2 )?Request limit exceeded)"
     # A word or a quotation mark after it would make it a sentence about something else.
     r"(?=[\s.)]*$|[.,)]|['\"]?\s\(|['\"]\}|\s+status code)"
     r"|^Too [Mm]any [Rr]equests(?=[\s.]*$|,|\s\(Service:)"
     r"| reasons \[(?:None, )*(?:ThrottlingError|ProvisionedThroughputExceeded)[^\]C]*\]"
 )
-_QUOTED_CODE: Final = re.compile(
+_QUOTED_CODE: Final = (
     r"(?:[Ee]rror ?[Cc]ode[:=] ?|An error occurred \()(?:\w+\.)?(\w+)(?=[;,.)]|\s*$)"
     r"|(?:^|[\s(:'\"])(\w+(?:Exception|Exceeded)|SlowDown): "
 )
@@ -266,9 +266,9 @@ def _quotes_throttle(error: Exception, message: str) -> bool:
     text = message.lower()
     if not any(each in text for each in _MAY_QUOTE):
         return False
-    if _THROTTLES.search(message):
+    if re.search(_THROTTLES, message):
         return True
-    codes = {code or other for code, other in _QUOTED_CODE.findall(message)}
+    codes = {code or other for code, other in re.findall(_QUOTED_CODE, message)}
     # botocore takes the code of quotas for a throttle.
     of_throttles = codes - {"LimitExceededException"}
     return any(is_retryable(error, {"Error": {"Code": code}})[1] for code in of_throttles)
@@ -278,9 +278,7 @@ def _is_of_server(status: Any) -> bool:
     return isinstance(status, int) and status >= 500 and status not in NEVER_SERVED
 
 
-_ABSENT: Final = re.compile(
-    r"(NotFound|NotExists?)(Exception|Fault|Error)?\Z|\ANoSuch|Non[eE]xistent"
-)
+_ABSENT: Final = r"(NotFound|NotExists?)(Exception|Fault|Error)?\Z|\ANoSuch|Non[eE]xistent"
 
 
 def says_not_found(code: str) -> bool:
@@ -291,7 +289,7 @@ def says_not_found(code: str) -> bool:
 
 def says_absent(code: str) -> bool:
     """Return whether an error code means so, in whatever words."""
-    return _ABSENT.search(code) is not None
+    return re.search(_ABSENT, code) is not None
 
 
 def _names(
@@ -378,10 +376,8 @@ def _text(code: str, status: Any, request_id: Any) -> str:
 # or plain words, as of a proxy; anything else may be an answer of the service, cut off or damaged,
 # which may hold anything.
 
-_PAGE = re.compile(
-    rb"\s*(<!doctype\s+html[^>]*>\s*)?<(html|head|body|title|center|h1)\b", re.IGNORECASE
-)
-_WORDS = re.compile(rb"[A-Za-z][^][{}<>\"\\\x00-\x08\x0e-\x1f\x7f-\xff]{,999}")
+_PAGE = rb"(?i)\s*(<!doctype\s+html[^>]*>\s*)?<(html|head|body|title|center|h1)\b"
+_WORDS = rb"[A-Za-z][^][{}<>\"\\\x00-\x08\x0e-\x1f\x7f-\xff]{,999}"
 
 MOST_CAUSES = 10
 """The length of a chain of causes that is searched."""
@@ -420,12 +416,12 @@ def redact_body(error: Exception, operation: OperationModel | None) -> None:
 def may_quote(body: bytes, operation: OperationModel | None) -> bool:
     """Return whether a body is no answer of the service, which may hold anything."""
     is_known = operation is not None and not has_sensitive_output(operation)
-    return is_known and (are_words(body) or _PAGE.match(body) is not None)
+    return is_known and (are_words(body) or re.match(_PAGE, body) is not None)
 
 
 def are_words(body: bytes) -> bool:
     """Return whether a body is plain words: it has nothing that JSON and XML are made of."""
-    return _WORDS.fullmatch(body) is not None
+    return re.fullmatch(_WORDS, body) is not None
 
 
 def _words_of_the_system(error: BaseException) -> Iterator[str]:

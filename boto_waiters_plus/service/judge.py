@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ..calls.bounded_call import discard_response
 from ..calls.budget import Reply
 from ..engine.acceptors import AcceptorState
-from ..engine.matching import Match
 from ..engine.path_interpreter import SpecEvaluation
 from ..engine.reports import reported_text
 from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
@@ -17,6 +16,7 @@ from .errors import ErrorFacts, error_facts
 from .sharing import AcceptorOf, ById
 
 if TYPE_CHECKING:
+    from ..engine.matching import Match
     from .polling_waiter import PollingWaiter
 
 

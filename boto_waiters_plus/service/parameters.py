@@ -13,9 +13,9 @@ from botocore.validate import ParamValidator
 
 from .shapes import element_of, members_of
 
-_UNKNOWN: Final = re.compile(r'Unknown parameter in [^"]*: "(.+?)", must be one of: ')
-_MISSING: Final = re.compile(r'Missing required parameter in .*: "(\w+)"\Z')
-_INVALID: Final = re.compile(r"Invalid (\w+) for (?:document )?parameter (\w+)")
+_UNKNOWN: Final = r'Unknown parameter in [^"]*: "(.+?)", must be one of: '
+_MISSING: Final = r'Missing required parameter in .*: "(\w+)"\Z'
+_INVALID: Final = r"Invalid (\w+) for (?:document )?parameter (\w+)"
 """The lines of botocore's report. What follows a name may quote values."""
 
 SMALLEST_PAGE: Final = 10
@@ -69,9 +69,9 @@ def wrong_parameters(error: ParamValidationError) -> str:
     Those that do not exist come first, in the order in which they were given.
     """
     lines = str(error.kwargs.get("report", "")).splitlines()
-    unknown = [f"{found[1]} is unknown" for line in lines if (found := _UNKNOWN.match(line))]
-    missing = [f"{found[1]} is missing" for line in lines if (found := _MISSING.match(line))]
-    found_invalid = filter(None, map(_INVALID.match, lines))
+    unknown = [f"{found[1]} is unknown" for line in lines if (found := re.match(_UNKNOWN, line))]
+    missing = [f"{found[1]} is missing" for line in lines if (found := re.match(_MISSING, line))]
+    found_invalid = filter(None, (re.match(_INVALID, line) for line in lines))
     invalid = [f"the {found[1]} of {found[2]} is wrong" for found in found_invalid]
     return ", ".join([*unknown, *missing, *invalid])
 

@@ -31,7 +31,7 @@ EXPECTED = "{expected}"
 _Path = list[tuple[str, str]]
 """The members of a path, each with the brackets after it."""
 
-_STEP = re.compile(r"(\w+)((?:\[[*\d]*\])?)\Z")
+_STEP = r"(\w+)((?:\[[*\d]*\])?)\Z"
 
 # What follows the name of the state in the names of members with its reason, the best first.
 _SUFFIXES = (
@@ -51,16 +51,16 @@ _NAMES = (
 _WORDS = ("message", "errormessage", "description", "reason", "details", "detail", "code")
 
 # The reason of a wrapped state, as in `State: {Code, Name}`, is beside the structure.
-_WRAPPED = re.compile(r"(?i)name|value|status|state|(?:status)?code")
+_WRAPPED = r"(?i)name|value|status|state|(?:status)?code"
 
 # A listed part that is a member.
-_ONE_MEMBER = re.compile(r"(?<![^.])\[(\w[\w.\[\]]*)\](?= \| \[0\]\Z|\Z)")
+_ONE_MEMBER = r"(?<![^.])\[(\w[\w.\[\]]*)\](?= \| \[0\]\Z|\Z)"
 
 # Chooses the item in a state.
-_OF_STATE = re.compile(r"\[\?not_null\([^()]*\) == '[^']*'\](\[\])?")
+_OF_STATE = r"\[\?not_null\([^()]*\) == '[^']*'\](\[\])?"
 
 # Members joined by dots; the first may be a list.
-_PLAIN = re.compile(r"\w+(\.\w+)*(\[\].*)?")
+_PLAIN = r"\w+(\.\w+)*(\[\].*)?"
 
 
 class Compared(NamedTuple):
@@ -165,7 +165,7 @@ def quoted_reasons(
         if operation and not found and isinstance(acceptor.matcher, OutputMatcher):
             found = expressions_of(operation, acceptor.matcher.matcher.path)
         for each in found:
-            text = _ONE_MEMBER.sub(r"\1", _OF_STATE.sub("[]", each)).removesuffix(" | [0]")
+            text = re.sub(_ONE_MEMBER, r"\1", re.sub(_OF_STATE, "[]", each)).removesuffix(" | [0]")
             quoted[text] = operation is not None and is_hidden(operation, each)
     return quoted
 
@@ -193,10 +193,10 @@ def reason_beside(output: Shape | None, state_path: str, *, hidden: bool = False
 
 def _owners(output: Shape | None, state_path: str) -> Iterator[tuple[_Path, str, StructureShape]]:
     """Yield the path of each structure that may have the state, the state in it, and its shape."""
-    steps = [_STEP.match(step) for step in state_path.split(".")]
+    steps = [re.match(_STEP, step) for step in state_path.split(".")]
     path = [(step[1], step[2]) for step in steps if step] if all(steps) else []
     # The last member is the state, or the last two are.
-    for size in (1, 2) if path and _WRAPPED.fullmatch(path[-1][0]) else (1,):
+    for size in (1, 2) if path and re.fullmatch(_WRAPPED, path[-1][0]) else (1,):
         outer, state = path[:-size], path[-size:]
         owner = shape_at(output, ".".join(map("".join, outer))) if outer else output
         is_plain = state and not any(brackets for _, brackets in state)
@@ -246,8 +246,8 @@ def _hidden(response: str, expressions: Iterable[str]) -> str:
 
 def _place(response: str, expression: str) -> str:
     """Return code that gives what may not be shown."""
-    path = _ONE_MEMBER.sub(r"\1", expression)
-    if not _PLAIN.fullmatch(path):
+    path = re.sub(_ONE_MEMBER, r"\1", expression)
+    if not re.fullmatch(_PLAIN, path):
         return f"jmespath.search({json.dumps(path)}, {response})"
     keys = path.partition("[")[0].split(".")
     return response + "".join(f'["{key}"]' for key in keys)

@@ -14,7 +14,7 @@ from ..definitions.smithy import REPORTS, reports_of
 from ..engine.path_interpreter import EVALUATION_ERRORS, Path, SpecEvaluation
 from ..engine.reports import Reported, reported_value
 from .data_model import DataModel
-from .tokens import shape_id_of
+from .shapes import shape_id_of
 
 WordsWithPaths = tuple[tuple[str, str], ...]
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
@@ -18,14 +17,12 @@ from ..definitions.shipped import shipped_traits
 from ..engine.acceptors import OutputMatcher, SuccessMatcher
 from ..engine.model import WaiterDefinition
 from .data_model import member_names
-from .shapes import value_at
-from .tokens import shape_id_of
+from .shapes import shape_id_of, value_at
 
 SCREEN = "boto.waiters#screen"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(NamedTuple):
     """Where a parameter of the sibling comes from."""
 
     member: str
@@ -46,8 +43,7 @@ class Scope:
         return None if match is None else match.expand(self.to)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class Screen(NamedTuple):
     """How one call of a sibling tells the states of many resources."""
 
     operation: str

@@ -10,9 +10,15 @@ from typing import Any, NamedTuple
 from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
 
 from ..definitions.shipped import shipped_json
+from ..definitions.smithy import aws_namespace
 from ..definitions.words import listed, resource_of, words_of
 
-_STEP = re.compile(r"([A-Za-z_]\w*)((?:\[(?:\*|-?\d+)?\])?)\Z")
+_STEP = r"([A-Za-z_]\w*)((?:\[(?:\*|-?\d+)?\])?)\Z"
+
+
+def shape_id_of(operation: OperationModel) -> str:
+    """Return the Smithy shape id of an operation: `com.amazonaws.ec2#RunInstances`."""
+    return f"{aws_namespace(str(operation.service_model.service_id))}#{operation.name}"
 
 
 class Reached(NamedTuple):
@@ -80,13 +86,13 @@ def value_at(document: Any, path: str) -> Any:
 
 def is_plain(path: str) -> bool:
     """Whether an expression has members joined by dots only, with `[]`, `[*]` or an index."""
-    return all(map(_STEP.match, path.split(".")))
+    return all(re.match(_STEP, each) for each in path.split("."))
 
 
 def shape_at(root: Shape | None, path: str) -> Shape | None:
     """Return the shape that a plain expression leads to; None if there is none."""
     shape = root
-    for step in filter(None, map(_STEP.match, path.split("."))):
+    for step in filter(None, (re.match(_STEP, each) for each in path.split("."))):
         shape = None if isinstance(shape, ListShape) else inner_shape(shape, step[1])
         shape = element_of(shape) if step[2] else shape
     return shape
@@ -149,7 +155,7 @@ def is_sensitive(
 
 # --- the members of a response that have states of the resource ----------------------------------
 
-_STATE = re.compile(r"(?!desired|target)\w*(status|state)", re.IGNORECASE)
+_STATE = r"(?i)(?!desired|target)\w*(status|state)"
 _NAMES = ("Name", "Code")
 _DEEPEST = 4
 
@@ -198,7 +204,7 @@ def _members(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
 
 def _states(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
     """Yield the state that a member is, or that a structure such as `State` has as its name."""
-    if not _STATE.fullmatch(_last(path)):
+    if not re.fullmatch(_STATE, _last(path)):
         return
     if is_text(shape):
         yield path, shape
@@ -214,10 +220,10 @@ def is_text(shape: Shape) -> bool:
 
 def _rank(path: str, shape: Shape, operation: str) -> int:
     parts = path.lower().split(".")
-    name = parts[-1] if _STATE.fullmatch(parts[-1]) else parts[-2]
+    name = parts[-1] if re.fullmatch(_STATE, parts[-1]) else parts[-2]
     if name in ("status", "state"):
         return 0
-    if _STATE.sub("", name) == "" and name.startswith(resource_of(operation).lower()):
+    if re.sub(_STATE, "", name) == "" and name.startswith(resource_of(operation).lower()):
         return 1
     return 2 if shape.metadata.get("enum") else 3
 
@@ -225,12 +231,11 @@ def _rank(path: str, shape: Shape, operation: str) -> int:
 # --- lists of resources: what a request can name, what a page leaves out, what else an answer says
 
 _ID_WORDS = listed("ARN ARNS ID IDENTIFIER IDENTIFIERS IDS KEYS NAME NAMES")
-_FILTER = re.compile(r"(?!include )(.* )?(filter|quer|search)", re.IGNORECASE)
-_TOKEN = re.compile(r"next_?page_?token|next_?(pagination_?)?token|(next_?)?marker", re.IGNORECASE)
-_FAILURES = re.compile(
-    r"(\w*errors|\w*error_?details?|failed\w*|failures|invalid\w*|missing\w*|\w*not_?found\w*"
-    r"|unprocessed\w*|unsuccessful\w*)",
-    re.IGNORECASE,
+_FILTER = r"(?i)(?!include )(.* )?(filter|quer|search)"
+_MARKER = r"(?i)next_?page_?token|next_?(pagination_?)?token|(next_?)?marker"
+_FAILURES = (
+    r"(?i)(\w*errors|\w*error_?details?|failed\w*|failures|invalid\w*|missing\w*|\w*not_?found\w*"
+    r"|unprocessed\w*|unsuccessful\w*)"
 )
 
 
@@ -251,18 +256,21 @@ def element_of(shape: Shape | None) -> Shape | None:
 
 def page_tokens(answer: Shape | None) -> list[str]:
     """Return the members of an answer that say that more pages follow."""
-    return [name for name in members_of(answer) if _TOKEN.fullmatch(name)]
+    return [name for name in members_of(answer) if re.fullmatch(_MARKER, name)]
 
 
 def failure_lists(answer: Shape | None) -> list[str]:
     """Return the members of an answer that list what could not be found or read."""
     members = members_of(answer)
-    return [n for n, s in members.items() if isinstance(s, ListShape) and _FAILURES.fullmatch(n)]
+    lists = (name for name, each in members.items() if isinstance(each, ListShape))
+    return [name for name in lists if re.fullmatch(_FAILURES, name)]
 
 
 def filters_of(request: Shape | None) -> dict[str, Shape]:
     """Return the filters of a request, by their names."""
-    return {n: s for n, s in members_of(request).items() if _FILTER.match(" ".join(words_of(n)))}
+    return {
+        n: s for n, s in members_of(request).items() if re.match(_FILTER, " ".join(words_of(n)))
+    }
 
 
 def item_names(request: Shape | None, answer: Shape | None) -> list[str]:

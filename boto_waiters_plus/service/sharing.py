@@ -10,15 +10,14 @@ import copy
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
 from ..definitions.shipped import shipped_traits
 from ..wait.facts import IsMeant, ItemsById, UnfinishedIds
-from .tokens import shape_id_of
+from .shapes import shape_id_of
 
 # --- operations that accept a list of identifiers, and how to split their responses by identifier
 # They are listed in `data/coalescing.json`, by the trait `boto.waiters#coalescing`, which
@@ -27,8 +26,7 @@ from .tokens import shape_id_of
 COALESCING = "boto.waiters#coalescing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Items:
+class Items(NamedTuple):
     """A list of items in a response, and how an item names its identifier."""
 
     path: tuple[str, ...]
@@ -37,8 +35,7 @@ class Items:
     """The members of an item that may hold its identifier. Empty if the item is the identifier."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """The first page of an answer, the only one that a wait reads."""
 
     member: str | None
@@ -47,8 +44,7 @@ class Page:
     """The largest size there is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coalescing:
+class Coalescing(NamedTuple):
     """How one call of an operation can serve several waits."""
 
     ids: tuple[str, ...]

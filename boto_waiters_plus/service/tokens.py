@@ -12,9 +12,8 @@ from botocore.model import OperationModel, Shape
 
 from ..definitions.changes import TOKEN, TOKEN_LIFETIME
 from ..definitions.shipped import shipped_traits
-from ..definitions.smithy import aws_namespace
 from .parameters import copied
-from .shapes import members_of, value_at
+from .shapes import members_of, shape_id_of, value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +92,6 @@ def token_member(operation: OperationModel) -> TokenMember | None:
         return None
     lifetime = shipped_traits(TOKEN_LIFETIME).get(shape_id, {}).get("seconds")
     return TokenMember(path, shape, lifetime)
-
-
-def shape_id_of(operation: OperationModel) -> str:
-    """Return the Smithy shape id of an operation: `com.amazonaws.ec2#RunInstances`."""
-    return f"{aws_namespace(str(operation.service_model.service_id))}#{operation.name}"
 
 
 def new_token(member: TokenMember) -> str:

@@ -32,7 +32,6 @@ from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
-from ..service.tokens import with_marked_tokens
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
 from ..wait.facts import Judge
@@ -122,7 +121,11 @@ def _prepared(
     options = resolved.options
     parameters = copied(parameters)
     # Those that botocore itself would put in, which it does behind the client's method.
-    sent = parameters if model is None else with_marked_tokens(model, parameters)
+    sent: Mapping[str, Any] = parameters
+    if model is not None and model.idempotent_members:
+        from ..service.tokens import with_marked_tokens  # noqa: PLC0415 - two in a hundred
+
+        sent = with_marked_tokens(model, parameters)
     calls = Calls(
         # No `or`: a mock in the operation's place would record that its truth was asked for.
         send=partial(operation, **parameters) if method is None else partial(method, **sent),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..common.errors import warn
-from ..engine.wait_event import EventKind, WaitEvent
 from .facts import RunFacts, WaitLog, logger
+
+if TYPE_CHECKING:
+    from ..engine.wait_event import EventKind, WaitEvent
 
 Observer = Callable[["WaitEvent"], object]
 
@@ -54,6 +56,8 @@ class Observers:
         is_logged = logger.isEnabledFor(logging.INFO)
         if not observers and not is_logged:
             return
+        from ..engine.wait_event import WaitEvent  # noqa: PLC0415 - most waits have no observers
+
         description = run.description
         run.wait_id = run.wait_id or next(_WAIT_IDS)
         # An end tells of the last attempt that saw the resource.

@@ -1,7 +1,8 @@
-"""An answer that says what the last one said has the same verdict, and metadata of its own."""
+"""What says the same as the last answer or error has the same verdict, and its own metadata."""
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
@@ -24,6 +25,21 @@ ANSWERS = st.builds(
     answer,
     st.sampled_from(["ACTIVE", "DRAINING"]),
     st.sampled_from(["IN_PROGRESS", "COMPLETED"]),
+    st.sampled_from("ab"),
+)
+
+
+def failure(code, message, status, request):
+    metadata = {"HTTPStatusCode": status, "RequestId": request}
+    details = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}
+    return ClientError(details, "DescribeServices")
+
+
+FAILURES = st.builds(
+    failure,
+    st.sampled_from(["400", "ClusterNotFoundException", "ThrottlingException"]),
+    st.sampled_from(["", "Rate exceeded (ErrorCode: Throttling)", '{"Secret": 1}']),
+    st.sampled_from([400, 503]),
     st.sampled_from("ab"),
 )
 
@@ -52,6 +68,23 @@ def test_a_judge_sees_in_an_answer_what_a_new_one_would(judges, answers):
             assert (one.facts, one.observed, one.seen) == (other.facts, other.observed, other.seen)
             assert (one.reported, one.response) == (other.reported, each)
             assert one.last_response == each
+
+
+@given(errors=st.lists(FAILURES, min_size=2, max_size=6), ended=st.sampled_from(["", "b"]))
+@settings(deadline=None)
+def test_a_judge_sees_in_an_error_what_a_new_one_would(judges, errors, ended):
+    for make in judges:
+        judge = make()
+        for each in errors:
+            request = each.response["ResponseMetadata"]["RequestId"]
+            reply = Reply(error=each, ended="retry refused" if request == ended else None)
+            one, told = judge.judge(reply), str(each)
+            other = make().judge(reply)
+            assert (one.facts, one.error) == (other.facts, other.error)
+            assert (one.error_code, told) == (other.error_code, str(each))
+            assert one.service_message == other.service_message
+            assert one.exception is each
+            assert one.last_response is each.response
 
 
 def test_true_is_not_what_1_was(answers, virtual_time):
