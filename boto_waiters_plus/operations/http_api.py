@@ -25,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .. import __version__
+from ..calls.credentials import CREDENTIAL_ERRORS
 from ..definitions.files import load_definitions
 from ..definitions.parsing import depth_of
 from ..engine.redaction import printable
@@ -32,7 +33,6 @@ from ..options import OPTION_NAMES
 from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .operation import COLLECTION, OperationError, StoreError, problem
-from .representation import CREDENTIAL_ERRORS
 from .sealing import refuse_constant
 from .store import Store
 
