@@ -29,22 +29,23 @@ from ..engine.model import WaiterDefinition
 from .absence_rules import processes_of
 from .events import Finding, Severity
 from .model import enum_of
-from .paths import EnumComparison, TracedPath
+from .paths import EnumComparison, TracedWaiter
 
 _ENDS = ("COMPLET", "DONE", "FINISH")
 """Beginnings of words that say that something has ended."""
 
 
-def check_practices(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
-    """Check the name, and each acceptor; see `check_acceptors`."""
-    yield from _name(waiter)
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        text = _implied(acceptor, waiter.acceptors[index + 1 :])
+def check_practices(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check the name, and each acceptor."""
+    yield from _name(waiter.definition)
+    acceptors = waiter.definition.acceptors
+    for index, acceptor in enumerate(acceptors):
+        text = _implied(acceptor, acceptors[index + 1 :])
         if text is not None:
             yield Finding(Severity.NOTE, "WaiterImplicitAcceptor", text, index)
-        comparison = path.expected if path is not None else None
-        if acceptor.state is AcceptorState.FAILURE and comparison is not None:
-            yield from _intermediate(comparison, index)
+        path = waiter.paths.get(index)
+        if path and path.expected and acceptor.state is AcceptorState.FAILURE:
+            yield from _intermediate(path.expected, index)
 
 
 def check_replaced(waiter: WaiterDefinition, service: ServiceModel | None) -> Iterator[Finding]:

@@ -36,7 +36,7 @@ from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, lint, parse, sample
 from .model import OperationShapes, enum_of
-from .paths import TracedPath
+from .paths import TracedPath, TracedWaiter
 
 _RULE = "WaitableTrait"
 _PROBLEM = f"{_RULE}JmespathProblem"
@@ -199,22 +199,18 @@ def nearest(name: str, names: Iterable[str], *, similarity: float = 0.8) -> str 
 _LISTED = 12  # values of an enumeration in a message
 
 
-def check_acceptors(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
-    """Check which acceptors of a waiter can match.
-
-    Args:
-        waiter: the waiter.
-        paths: its acceptors' paths; None for an acceptor without one, or with one that does not
-            parse.
-    """
+def check_acceptors(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check which acceptors of a waiter can match."""
+    acceptors = waiter.definition.acceptors
     matching: set[AcceptorState] = set()
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        first = _covering(acceptor.matcher, waiter.acceptors[:index])
+    for index, acceptor in enumerate(acceptors):
+        path = waiter.paths.get(index)
+        first = _covering(acceptor.matcher, acceptors[:index])
         if first is None and not (path and path.expected and not path.expected.can_match):
             matching.add(acceptor.state)
         for finding in _findings(acceptor, path, first):
             yield finding._replace(acceptor=index)
-    if AcceptorState.SUCCESS in {*waiter.states} - matching:
+    if AcceptorState.SUCCESS in {*waiter.definition.states} - matching:
         yield Finding(Severity.DANGER, "WaiterNeverSucceeds", "no success acceptor can match")
 
 
