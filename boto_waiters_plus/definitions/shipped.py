@@ -125,11 +125,17 @@ def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
 @functools.cache
 def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
     """Return the shipped waiters of a service by name, unparsed; see `shipped_definitions`."""
-    name = f"{service_id}.json"
-    if name in OTHER_FILES:
+    file = f"{service_id}.json"
+    if file in OTHER_FILES:
         return {}
-    # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
-    return _waiters_in(shipped_json(name).get("shapes", {}), _SOURCE + name)
+    waiters, source = {}, _SOURCE + file
+    for shape_id, shape in shipped_json(file).get("shapes", {}).items():
+        namespace, _, operation = shape_id.partition("#")
+        service = namespace.removeprefix(AWS_NAMESPACE)
+        # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
+        for name, body in shape["traits"][WAITABLE].items():
+            waiters[name] = UnreadWaiter(name, operation, service, source, body, _parse)
+    return waiters
 
 
 def is_from_data(definition: WaiterDefinition) -> bool:
@@ -137,16 +143,6 @@ def is_from_data(definition: WaiterDefinition) -> bool:
     service_id, _, kind = definition.source.removeprefix(_SOURCE).partition(".")
     found = definition.source.startswith(_SOURCE) and kind == "json"
     return found and definition.name in unread_shipped(service_id)
-
-
-def _waiters_in(shapes: Mapping[str, Any], source: str) -> dict[str, UnreadWaiter]:
-    waiters = {}
-    for shape_id, shape in shapes.items():
-        namespace, _, operation = shape_id.partition("#")
-        service = namespace.removeprefix(AWS_NAMESPACE)
-        for name, body in shape["traits"][WAITABLE].items():
-            waiters[name] = UnreadWaiter(name, operation, service, source, body, _parse)
-    return waiters
 
 
 def _parse(name: str, body: Any, **place: Any) -> WaiterDefinition:
