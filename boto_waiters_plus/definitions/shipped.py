@@ -75,8 +75,9 @@ def data_root() -> Traversable:
     return folder
 
 
+@functools.cache
 def shipped_json(name: str) -> Any:
-    """Return the content of a file of `data/`; empty if there is no such file."""
+    """Return the content of a file of `data/`, which is read once; empty if there is none."""
     try:
         text = (data_root() / name).read_bytes()
     except (OSError, KeyError):  # a zip file raises KeyError
@@ -85,17 +86,12 @@ def shipped_json(name: str) -> Any:
 
 
 @functools.cache
-def _shipped_shapes(name: str) -> Mapping[str, Mapping[str, Any]]:
-    # Without the files there are botocore's waiters, which need none of them.
-    shapes = shipped_json(name).get("shapes", {})
-    return {shape_id: shape["traits"] for shape_id, shape in shapes.items()}
-
-
-@functools.cache
 def shipped_traits(trait: str) -> Mapping[str, Any]:
     """Return a trait of `FILE_OF` by the ids of the shapes that have it."""
-    shapes = _shipped_shapes(FILE_OF[trait])
-    return {shape_id: traits[trait] for shape_id, traits in shapes.items() if trait in traits}
+    # Without the files there are botocore's waiters, which need none of them.
+    shapes = shipped_json(FILE_OF[trait]).get("shapes", {})
+    applied = ((shape_id, shape["traits"]) for shape_id, shape in shapes.items())
+    return {shape_id: traits[trait] for shape_id, traits in applied if trait in traits}
 
 
 @functools.cache
