@@ -61,10 +61,10 @@ _COMPARATORS = {
 _MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()}
 
 
-def convert_model(
+def unread_waiters2(
     model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
-) -> list[WaiterDefinition]:
-    """Convert the waiters of a `waiters-2` document.
+) -> list[UnreadWaiter]:
+    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
 
     Args:
         model: the document.
@@ -72,18 +72,6 @@ def convert_model(
         service: the botocore name of the service, if it is known.
         is_botocores: whether the document is botocore's own data, whose fixed delays become a
             range; those of a user's document are kept.
-
-    Raises:
-        WaiterDefinitionError: the document is not of this form, or a waiter can never succeed.
-    """
-    unread = unread_waiters2(model, source=source, service=service, is_botocores=is_botocores)
-    return [waiter.read() for waiter in unread]
-
-
-def unread_waiters2(
-    model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
-) -> list[UnreadWaiter]:
-    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
 
     Raises:
         WaiterDefinitionError: the document is not of this form.

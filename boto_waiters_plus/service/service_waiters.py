@@ -30,7 +30,7 @@ from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 from ..common.arguments import nearest
 from ..definitions.files import installed_definitions
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.waiters2 import convert_model, without_status
+from ..definitions.waiters2 import unread_waiters2, without_status
 from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
 from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
@@ -278,9 +278,10 @@ def generated_definitions(
     service: ServiceModel, document: Mapping[str, Any]
 ) -> list[WaiterDefinition]:
     """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
+    unread = unread_waiters2(document, source=service.service_name, is_botocores=True)
     return [
-        _resolved(definition, service.operation_model(definition.operation), keep_others=False)
-        for definition in convert_model(document, source=service.service_name, is_botocores=True)
+        _resolved(each.read(), service.operation_model(each.operation), keep_others=False)
+        for each in unread
     ]
 
 

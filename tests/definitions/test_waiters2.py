@@ -10,8 +10,8 @@ from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.waiters2 import (
     acceptor_to_waiters2,
-    convert_model,
     to_waiters2,
+    unread_waiters2,
     without_status,
 )
 from boto_waiters_plus.engine.acceptors import (
@@ -41,9 +41,13 @@ def waiter(*acceptors, **members):
     }
 
 
+def all_of(document, source="waiters-2.json", **options):
+    return [each.read() for each in unread_waiters2(document, source=source, **options)]
+
+
 def converted(body, name="ThingReady", **options):
     document = {"version": 2, "waiters": {name: body}}
-    [definition] = convert_model(document, source="waiters-2.json", service="acme", **options)
+    [definition] = all_of(document, service="acme", **options)
     return definition
 
 
@@ -123,7 +127,7 @@ def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
             body, index = waiter(ANY_RESPONSE, case["acceptor"]), 1
         document = {"waiters": {name: body}}
     with pytest.raises(WaiterDefinitionError) as caught:
-        convert_model(document, source="waiters-2.json")
+        all_of(document)
     error = caught.value
     assert case["says"] in error.problem
     assert (error.source, error.waiter, error.acceptor) == ("waiters-2.json", name, index)
@@ -144,7 +148,7 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
     template = waiter()
     del template["acceptors"]
     both = {"waiters": {"Template": template, "ThingReady": waiter()}}
-    assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
+    assert [d.name for d in all_of(both)] == ["ThingReady"]
     with pytest.raises(WaiterDefinitionError, match="acceptor"):
         converted(template)
 
@@ -157,7 +161,7 @@ def test_shipped_definitions_survive_botocores_form():
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
             continue  # botocore has no words for it
         document = {"waiters": {definition.name: to_waiters2(definition)}}
-        [back] = convert_model(document, source="back", is_botocores=True)
+        [back] = all_of(document, source="back", is_botocores=True)
         assert back.operation == definition.operation
         assert (back.min_delay, back.max_delay) == (definition.min_delay, definition.max_delay)
         # An absolute shape id comes back as the name that counts.
