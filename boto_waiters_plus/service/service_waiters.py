@@ -190,10 +190,12 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         definition = _definition(waiter)
         if definition.operation != operation.name:
             definition = replace(definition, operation=operation.name)
-        if place is self._places[3] and GENERATED in definition.tags and botocore_is_newer():
+        is_shipped = place is self._places[3]
+        if is_shipped and GENERATED in definition.tags and botocore_is_newer():
             definition = self._with_new_acceptors(definition, operation)
         definition = _resolved(definition, operation)
-        if not place.valid:
+        # What is shipped is known to fit.
+        if not is_shipped:
             _check_operation(definition, operation)
         return BoundWaiter(definition, operation, from_user=place.from_user)
 
