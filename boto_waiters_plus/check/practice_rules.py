@@ -19,9 +19,8 @@ from ..definitions.words import CHANGES, words_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
     PathComparator,
     SuccessMatcher,
 )
@@ -66,7 +65,7 @@ def _name(waiter: WaiterDefinition) -> Iterator[Finding]:
         words_of(acceptor.matcher.matcher.expected)
         for acceptor in waiter.acceptors
         if acceptor.state is AcceptorState.SUCCESS
-        and isinstance(acceptor.matcher, (OutputMatcher, InputOutputMatcher))
+        and isinstance(acceptor.matcher, DocumentMatcher)
         and acceptor.matcher.matcher.comparator is not PathComparator.BOOLEAN_EQUALS
     ]
     # Some resources do have the state that the name ends with.

@@ -22,6 +22,7 @@ from ..definitions.words import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
     InputOutputMatcher,
     Matcher,
@@ -205,7 +206,8 @@ def check_acceptors(waiter: TracedWaiter) -> Iterator[Finding]:
     matching: set[AcceptorState] = set()
     for index, acceptor in enumerate(acceptors):
         path = waiter.paths.get(index)
-        first = _covering(acceptor.matcher, acceptors[:index])
+        earlier = enumerate(acceptors[:index])
+        first = next((each for each in earlier if _covers(each[1].matcher, acceptor.matcher)), None)
         if first is None and not (path and path.expected and not path.expected.can_match):
             matching.add(acceptor.state)
         for finding in _findings(acceptor, path, first):
@@ -249,24 +251,16 @@ def _unknown_values(path: TracedPath) -> Iterator[str]:
         yield f"'{comparison.value}' ({where}) is not a value of {name} [{listed}]{hint}"
 
 
-def _covering(matcher: Matcher, earlier: tuple[Acceptor, ...]) -> tuple[int, Acceptor] | None:
-    """Return the first earlier acceptor that matches whenever this matcher does."""
-    covering = (each for each in enumerate(earlier) if _covers(each[1].matcher, matcher))
-    return next(covering, None)
-
-
 def _covers(general: Matcher, special: Matcher) -> bool:
+    """Whether a matcher matches whenever a special one does."""
     match general, special:
-        case SuccessMatcher(success=True), OutputMatcher() | InputOutputMatcher():
+        case SuccessMatcher(success=True), DocumentMatcher():
             return True
         case SuccessMatcher(success=False), ErrorTypeMatcher():
             return True
         case ErrorTypeMatcher(name=one), ErrorTypeMatcher(name=other):
             return one == other
-        case (OutputMatcher(matcher=one), OutputMatcher(matcher=other)) | (
-            InputOutputMatcher(matcher=one),
-            InputOutputMatcher(matcher=other),
-        ):
+        case DocumentMatcher(one), DocumentMatcher(other) if general.kind == special.kind:
             if (one.path, one.expected) != (other.path, other.expected):
                 return False
             some, every = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
