@@ -138,7 +138,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             for own in self._places[-1].named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
-            for acceptor in _resolved(own.read(), operation).acceptors
+            for acceptor in resolved(own.read(), operation).acceptors
             if acceptor not in definition.acceptors
         ]
 
@@ -149,7 +149,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         own = botocores_own(self._service, definition.name, operation.name)
         if own is None:
             return definition
-        found = _resolved(own, operation, keep_others=False).acceptors
+        found = resolved(own, operation, keep_others=False).acceptors
         new = (each for each in found if each not in definition.acceptors)
         return replace(definition, acceptors=(*definition.acceptors, *new))
 
@@ -193,7 +193,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         is_shipped = place is self._places[3]
         if is_shipped and GENERATED in definition.tags and botocore_is_newer():
             definition = self._with_new_acceptors(definition, operation)
-        definition = _resolved(definition, operation)
+        definition = resolved(definition, operation)
         # What is shipped is known to fit.
         if not is_shipped:
             _check_operation(definition, operation)
@@ -282,7 +282,7 @@ def generated_definitions(
     """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
     unread = unread_waiters2(document, source=service.service_name, is_botocores=True)
     return [
-        _resolved(each.read(), service.operation_model(each.operation), keep_others=False)
+        resolved(each.read(), service.operation_model(each.operation), keep_others=False)
         for each in unread
     ]
 
@@ -291,7 +291,7 @@ def _definition(waiter: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
     return waiter.read() if isinstance(waiter, UnreadWaiter) else waiter
 
 
-def _resolved(
+def resolved(
     definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool = True
 ) -> WaiterDefinition:
     """Return the definition with its `status` matchers replaced; see `without_status`."""
