@@ -20,7 +20,7 @@ from ..definitions.smithy import WAITABLE
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..service.places import operation_name
-from ..service.service_waiters import resolved
+from ..service.service_waiters import without_status
 from .documents import Document, Target, newer_than_installed, read_document
 from .events import Location, Severity, ValidationEvent
 from .model import BotocoreService, service_by_any_name, service_by_name
@@ -160,7 +160,7 @@ def _definition_unit(
                 AppliedTrait(
                     target=target,
                     operation=service.operation(known),
-                    definitions=[resolved(each, of_model) for each in group],
+                    definitions=[without_status(each, of_model) for each in group],
                 )
             )
             unit.services[service.shape].add(str(target.shape))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from botocore.model import ServiceModel
 
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
@@ -12,7 +13,6 @@ from boto_waiters_plus.definitions.waiters2 import (
     acceptor_to_waiters2,
     to_waiters2,
     unread_waiters2,
-    without_status,
 )
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
@@ -22,6 +22,7 @@ from boto_waiters_plus.engine.acceptors import (
     PathMatcher,
 )
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.service.service_waiters import without_status
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
 ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
@@ -101,12 +102,19 @@ def test_expected_value_that_smithy_has_no_comparator_for(case):
 def test_status_becomes_what_smithy_can_say(case, keep_others):
     acceptor = {"state": "success", "matcher": "status", "expected": case["status"]}
     retry = {"state": "retry", "matcher": "error", "expected": "Busy"}
-    definition = without_status(
-        converted(waiter(acceptor, retry)),
-        is_head=case["head"],
-        errors=[(name, int(status)) for status, each in case["errors"].items() for name in each],
-        keep_others=keep_others,
-    )
+    errors = {name: int(status) for status, each in case["errors"].items() for name in each}
+    body = {
+        "http": {"method": "HEAD" if case["head"] else "GET"},
+        "errors": [{"shape": name} for name in errors],
+    }
+    shapes = {
+        name: {"type": "structure", "members": {}, "error": {"httpStatusCode": status}}
+        for name, status in errors.items()
+    }
+    service = ServiceModel({"metadata": {}, "operations": {"GetThing": body}, "shapes": shapes})
+    operation = service.operation_model("GetThing")
+    unresolved = converted(waiter(acceptor, retry))
+    definition = without_status(unresolved, operation, keep_others=keep_others)
     matchers = [found.to_json()["matcher"] for found in definition.acceptors]
     if case["smithy"] is not None:
         assert matchers == [case["smithy"], {"errorType": "Busy"}]
