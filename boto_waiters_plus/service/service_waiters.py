@@ -120,10 +120,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             operation = self.operation(definition.operation)
             if operation is None:
                 raise self._lacks_operation(definition)
-            place = DefinitionPlace(tuple, from_user=True)
-            bound_waiter = self._given.setdefault(
-                definition, self._bind(definition, operation, place)
-            )
+            bound_waiter = self._bind(definition, operation, self._places[0])
+            bound_waiter = self._given.setdefault(definition, bound_waiter)
         return bound_waiter
 
     @property
