@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.model import MapShape, Shape
 
-from ..engine.acceptors import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
+from ..engine.acceptors import Acceptor, DocumentMatcher, InputOutputMatcher, PathComparator
 from ..engine.model import WaiterDefinition
 from ..service.shapes import element_of, members_of
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
@@ -68,13 +68,12 @@ class TracedPath:
 
 def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | None:
     """Follow the path of an acceptor; None if it has none, or none that parses."""
-    match acceptor.matcher:
-        case OutputMatcher(matcher=matcher):
-            document: Origin = operation.output
-        case InputOutputMatcher(matcher=matcher):
-            document = {"input": operation.input, "output": operation.output}
-        case _:
-            return None
+    if not isinstance(acceptor.matcher, DocumentMatcher):
+        return None
+    matcher = acceptor.matcher.matcher
+    document: Origin = operation.output
+    if isinstance(acceptor.matcher, InputOutputMatcher):
+        document = {"input": operation.input, "output": operation.output}
     tracer = _Tracer()
     try:
         expression = parse(matcher.path)

@@ -24,9 +24,7 @@ from ..engine.acceptors import (
     AcceptorState,
     DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     Matcher,
-    OutputMatcher,
     PathComparator,
     PathMatcher,
     StatusMatcher,
@@ -98,15 +96,14 @@ class AcceptorChecker:
     def __init__(self, operation: OperationShapes) -> None:
         self._operation = operation
         self._output = sample(operation.output)
-        self._both = {"input": sample(operation.input), "output": self._output}
+        both = {"input": sample(operation.input), "output": self._output}
+        self._documents = {"output": self._output, "inputOutput": both}
 
     def check(self, acceptor: Acceptor) -> Iterator[Finding]:
         """Check an acceptor."""
         match acceptor.matcher:
-            case OutputMatcher(matcher=matcher):
-                yield from self._path_matcher(matcher, self._output)
-            case InputOutputMatcher(matcher=matcher):
-                yield from self._path_matcher(matcher, self._both)
+            case DocumentMatcher(matcher=matcher, kind=kind):
+                yield from self._path_matcher(matcher, self._documents[kind])
             case ErrorTypeMatcher(error_type=error_type):
                 yield from self._error_type(error_type)
         if acceptor.message is not None and acceptor.state is AcceptorState.FAILURE:
