@@ -21,22 +21,12 @@ ends as it would alone:
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .batch.batch import (
-    Batch,
-    BatchOptions,
-    EndsRest,
-    OnFailure,
-    Result,
-    WaitT,
-    has_failed,
-    has_succeeded,
-)
+from .batch.batch import Batch, BatchOptions, OnFailure, Result, WaitT
 from .batch.wait import Wait
 from .calls import flow
-from .calls.flow import EitherWay, Flow, Step
+from .calls.flow import EitherWay, Flow
 from .common.signatures import shown_with
 from .common.wrong_arguments import wrong_value
 from .options import Seconds
@@ -65,17 +55,15 @@ def _all(name: str, waits: Iterable[Any], on_failure: OnFailure, options: Any) -
     if on_failure not in ("raise", "collect", "cancel"):
         raise wrong_value("on_failure", on_failure, '"raise", "collect" or "cancel"')
     batch = Batch(name, waits, **options)
-    yield _run(batch, has_failed if on_failure == "cancel" else None)
+    batch.cancel_rest_after = Exception if on_failure == "cancel" else None
+    yield EitherWay(batch.run, batch.run_async)
     return batch.results(on_failure)
-
-
-def _run(batch: Batch[Any], ends_rest: EndsRest | None) -> Step:
-    return EitherWay(partial(batch.run, ends_rest), partial(batch.run_async, ends_rest))
 
 
 def _any(batch: Batch[WaitT]) -> Flow[tuple[WaitT, WaiterOutcome[Any]]]:
     batch.need_a_wait()
-    yield _run(batch, has_succeeded)
+    batch.cancel_rest_after = WaiterOutcome
+    yield EitherWay(batch.run, batch.run_async)
     return batch.first_success()
 
 

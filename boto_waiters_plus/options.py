@@ -429,6 +429,19 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[WaitOptions, Mapping[str
     return options, {name: value for name, value in keywords.items() if name not in CHECKS}
 
 
+def only_options(wait: str, keywords: Mapping[str, Any], instead: str) -> WaitOptions:
+    """Return the options of a wait whose parameters are given in another way.
+
+    Raises:
+        TypeError: a keyword that is no option; the message says what to do `instead`.
+    """
+    refuse_other_names(wait, keywords)
+    options, others = split_options(keywords)
+    if others:
+        raise TypeError(f"unexpected {', '.join(sorted(others))}: {instead}")
+    return options
+
+
 def refuse_misfit(
     min_delay: Any, max_delay: Any, waiter: str, options: WaitOptions, given: WaitOptions
 ) -> None:

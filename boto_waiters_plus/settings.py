@@ -89,10 +89,6 @@ class Settings(NamedTuple):
 
     def merged_over(self, lower: Settings) -> Settings:
         """Return these settings, completed by those of lower precedence."""
-        if self is NO_SETTINGS:
-            return lower
-        if lower is NO_SETTINGS:
-            return self
         own = self.defaults
         return Settings(
             _joined(self.definitions, lower.definitions),

@@ -108,24 +108,20 @@ class _Telemetry:
         )
 
     def __call__(self, event: WaitEvent) -> None:
-        if event.kind == "start":
-            self._start(event)
-            return
         # A wait that began before `instrument` has no span.
         wait = self._waits.get(event.wait_id)
-        if wait is None:
-            return
-        if event.kind == "attempt":
+        if event.kind == "start":
+            self._start(event)
+        elif wait is not None and event.kind == "attempt":
             self._attempted(wait, event)
-        else:
+        elif wait is not None:
             del self._waits[event.wait_id]
             self._end(wait, event)
 
     def _start(self, event: WaitEvent) -> None:
         began = time.time_ns()
-        attributes = _about(event)
-        if self._labels and event.label:
-            attributes["boto.wait.label"] = event.label
+        label = event.label if self._labels else ""
+        attributes = _known({**_about(event), "boto.wait.label": label or None})
         span = self._tracer.start_span(
             f"wait {event.waiter}", attributes=attributes, start_time=began
         )
@@ -143,18 +139,14 @@ class _Telemetry:
             "boto.wait.transient": event.transient or None,
         }
         wait.transient_errors += event.transient
-        known = {name: value for name, value in facts.items() if value is not None}
-        wait.span.add_event("attempt", known, timestamp=_moment(wait, event))
+        wait.span.add_event("attempt", _known(facts), timestamp=_moment(wait, event))
 
     def _end(self, wait: _OpenWait, event: WaitEvent) -> None:
-        span = wait.span
-        span.set_attributes({ENDING: event.kind, ATTEMPTS: event.attempt})
-        if wait.transient_errors:
-            span.set_attribute("boto.wait.transient_errors", wait.transient_errors)
-        attributes = {**_about(event), ENDING: event.kind}
-        if event.error is not None:
-            attributes[ERROR] = event.error
-            span.set_attribute(ERROR, event.error)
+        span, end = wait.span, _known({ENDING: event.kind, ERROR: event.error})
+        errors = wait.transient_errors or None
+        counts = {ATTEMPTS: event.attempt, "boto.wait.transient_errors": errors}
+        span.set_attributes(_known({**end, **counts}))
+        attributes = {**_about(event), **end}
         if event.kind != "success":
             # Not the message, which has parameters.
             span.set_status(trace.StatusCode.ERROR, event.error)
@@ -167,9 +159,12 @@ class _Telemetry:
 
 def _about(event: WaitEvent) -> dict[str, str]:
     about = {"boto.wait.waiter": event.waiter, "boto.wait.operation": event.operation}
-    if event.service is not None:
-        about["boto.wait.service"] = event.service
-    return about
+    return _known({**about, "boto.wait.service": event.service})
+
+
+def _known(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes without those that are None."""
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _moment(wait: _OpenWait, event: WaitEvent) -> int:

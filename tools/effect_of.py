@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +46,6 @@ class Found:
     text: str
 
 
-@functools.cache
 def shipped_document() -> Mapping[str, Any]:
     """Return the content of `data/effects.json`."""
     document: Mapping[str, Any] = shipped_json(EFFECTS_FILE)

@@ -19,7 +19,7 @@ from effect_of import EffectOf, Found, path_of
 
 from boto_waiters_plus.check.list_rules import check_lists
 from boto_waiters_plus.check.model import service_by_namespace
-from boto_waiters_plus.check.paths import traced_path
+from boto_waiters_plus.check.paths import TracedWaiter
 from boto_waiters_plus.definitions.state_words import ENDINGS
 from boto_waiters_plus.definitions.words import verb_of
 from boto_waiters_plus.engine.acceptors import AcceptorState
@@ -108,8 +108,7 @@ def some_of_several(effect: EffectOf) -> Iterator[Found]:
     waiter = WaiterDefinition(
         name=effect.name, operation=effect.polled.name, acceptors=effect.acceptors
     )
-    paths = [traced_path(each, operation) for each in effect.acceptors]
-    for finding in check_lists(waiter, operation, paths):
+    for finding in check_lists(TracedWaiter(waiter, operation)):
         path = path_of(effect.acceptors[finding.acceptor or 0])
         if finding.rule == "WaiterNamedNotReturned" and not _CALL.search(path):
             yield Found("EffectSomeOfSeveral", finding.message)

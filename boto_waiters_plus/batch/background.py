@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
-from ..common.errors import logger
+from ..calls.threads import forget_caller_in
+from ..common.errors import caller, logger
+from ..deadlines import leave_deadlines
+from ..engine.wait_event import WaitEvent
 from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
-from .groups import Task
+from .callbacks import Callback, Callbacks, CallbackThread
+from .groups import Grouping, Task
+from .preparation import Preparation, marked_context
 from .schedule import DEFAULT_THREADS, Schedule
+from .wait import Wait
 
 CLOSE_GRACE: Final = 2.0
 """Seconds that `close` waits for the thread to take what calls have returned."""
@@ -22,45 +30,83 @@ LONGEST_SLEEP_IN_BACKGROUND: Final = 3600.0
 TaskEnd = Callable[[Task], object]
 
 
-class BackgroundScheduler:
+class WaitPool:
     """Runs waits in a background thread, each from the moment when it is added.
 
-    The thread is started by the first wait and ends with the last one; the next wait starts
-    another. It is a daemon thread: waits do not keep a process alive.
+    Waits of one kind share calls, as in `wait_all`. The thread is started by the first wait and
+    ends with the last one; the next wait starts another. It is a daemon thread: waits do not keep a
+    process alive.
 
     Args:
         threads: calls that may be in flight at once.
-        stop: set when the scheduler is closed; calls that watch it end.
-        forget: called in the background thread with every wait that has ended, before what was
-            added with it.
 
     Attributes:
-        time: the time source that the waits use.
+        callbacks: the thread of the caller's callbacks, where a slow one delays no attempt.
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int = DEFAULT_THREADS,
-        stop: threading.Event | None = None,
-        forget: TaskEnd = lambda _: None,
-    ) -> None:
-        self.time = current_time()
+    def __init__(self, *, threads: int = DEFAULT_THREADS) -> None:
+        self.callbacks = CallbackThread()
+        self._time = current_time()
         self._threads = threads
-        self._stop = threading.Event() if stop is None else stop
+        self._stop = threading.Event()
+        self._preparation = Preparation(
+            stop=self._stop,
+            grouping=Grouping(self._stop, by_age=True),
+            callbacks=_DeferredCallbacks(self.callbacks),
+        )
+        self._preparing = threading.Lock()
+        self._open: Counter[int] = Counter()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
         self._actions: deque[Callable[[Schedule], object]] = deque()
         self._news = threading.Event()
-        self._forget = forget
         # Read and written in the background thread only.
         self._on_end: dict[Task, TaskEnd] = {}
 
     @property
     def is_usable(self) -> bool:
-        """Whether waits can be added; not after a failure of the thread."""
-        return self._failure is None
+        """Whether waits can be started: the thread has not failed, and its time is in force."""
+        return self._failure is None and self._time is current_time()
+
+    def prepared(
+        self,
+        wait: Wait,
+        on_attempt: Callable[[WaitEvent], object],
+        *,
+        state: str | None = None,
+        digest: str = "",
+        seconds_ago: float = 0,
+        called_at: float | None = None,
+    ) -> Task:
+        """Return a wait for `add`, which has to follow.
+
+        Args:
+            wait: the wait; it has a `max_wait`.
+            on_attempt: called in the background thread after each attempt.
+            state: the stored state of the wait; None: it begins.
+            digest, seconds_ago: the definition of that state, and its age.
+            called_at: when the wait begins: what `time.monotonic` gave then; None: with `add`.
+
+        Raises:
+            ValueError: `state` is not that of a wait under this definition.
+        """
+        with self._preparing:
+            self._preparation.caller = caller()
+            self._preparation.called_at = called_at
+            (task,) = self._preparation.tasks([wait])
+            task.context = marked_context()
+            task.context.run(leave_deadlines)
+            forget_caller_in(task.context)
+            self._open[id(wait.client)] += 1
+        if state is not None:
+            try:
+                task.run.resume(state, digest=digest, seconds_ago=seconds_ago)
+            except ValueError:
+                self._release(task)
+                raise
+        task.run.observe_attempts(on_attempt)
+        return task
 
     def add(self, waits: Sequence[tuple[Task, TaskEnd]]) -> None:
         """Start waits together, so that their first attempts may share calls.
@@ -87,6 +133,11 @@ class BackgroundScheduler:
 
         self._act(end)
 
+    def limit_calls(self, per_second: Mapping[str, float]) -> None:
+        """Limit the calls per second to each endpoint of these services, from now on."""
+        with self._preparing:
+            self._preparation.limit_calls(per_second)
+
     def close(self) -> None:
         """Drop all waits as they are, without a result; calls in flight end.
 
@@ -97,6 +148,14 @@ class BackgroundScheduler:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(CLOSE_GRACE)
+
+    def _release(self, task: Task) -> None:
+        client = task.connections.client
+        with self._preparing:
+            self._open[id(client)] -= 1
+            if not self._open[id(client)]:
+                del self._open[id(client)]
+                self._preparation.forget(client)
 
     def _act(self, action: Callable[[Schedule], object]) -> None:
         with self._lock:
@@ -125,7 +184,7 @@ class BackgroundScheduler:
                 while self._actions:
                     self._actions.popleft()(run)
                 for task in run.turn(executor.finished_by_now(), executor.begin):
-                    self._forget(task)
+                    self._release(task)
                     self._on_end.pop(task)(task)
                 # The clients outlive the run: what it counts for them has to be settled.
                 if not run.is_idle:
@@ -155,7 +214,7 @@ class BackgroundScheduler:
             action(run)
         run.fail(RuntimeError(self._failure))
         for task, on_end in self._on_end.items():
-            self._forget(task)
+            self._release(task)
             on_end(task)
 
     def _sleep(self, run: Schedule, executor: ThreadCallExecutor) -> None:
@@ -167,3 +226,18 @@ class BackgroundScheduler:
                 self._news.wait(LONGEST_BLOCK)
         elif not source.sleep_on(seconds, self._news):
             run.now.is_at_least(end)
+
+
+class _DeferredCallbacks(Callbacks):
+    """Gives each wait a guard of its own, which ends with it and reports its first error."""
+
+    def __init__(self, thread: CallbackThread) -> None:
+        super().__init__()
+        self._thread = thread
+
+    def observer(self, callback: Callback, name: str) -> Callback:
+        """Return the callback, guarded and called when its turn in the queue comes."""
+        of_wait = Callbacks()
+        # In the context of the wait, which is that of its caller.
+        of_wait.defer(lambda call: self._thread.put(partial(contextvars.copy_context().run, call)))
+        return of_wait.observer(callback, name)

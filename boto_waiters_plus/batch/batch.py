@@ -30,7 +30,7 @@ from ..service.parameters import wrong_parameters
 from .callbacks import Callbacks
 from .groups import Grouping, Task
 from .preparation import Preparation, marked_context
-from .schedule import DEFAULT_THREADS, Schedule
+from .schedule import DEFAULT_THREADS, KindOfResult, Schedule
 from .scheduler import run_in_thread, run_waits
 from .scheduler_async import run_in_task, run_waits_async
 from .wait import CallableWait, HasWait, Wait
@@ -147,7 +147,6 @@ MOST_READS_OF_BATCH: Final = 20
 """Reads that tell why waits failed, for all of them together."""
 
 ProgressCallback = Callable[[WaitProgress], object]
-EndsRest = Callable[[Task], bool]
 OnFailure = Literal["raise", "collect", "cancel"]
 WaitT = TypeVar("WaitT", bound=Wait | CallableWait | HasWait)
 
@@ -196,10 +195,11 @@ class Batch(Generic[WaitT]):
         self._given, self.waits = _checked(waits, name)
         self._name = name
         self._max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
-        if self._max_wait is None and deadline_left() is None:
-            self._need_max_wait()
-        if self._max_wait is not None:
-            for wait in self.waits:
+        is_bounded = self._max_wait is not None or deadline_left() is not None
+        for index, wait in enumerate(self.waits):
+            if not is_bounded and wait.max_wait is None:
+                raise TypeError(f"waits[{index}] needs max_wait (seconds), or {name} does")
+            if self._max_wait is not None:
                 refuse_short_wait(wait.options, self._max_wait)
         self._threads = count("threads", options.get("threads", DEFAULT_THREADS))
         self._cancels: list[CancelEvent] = []
@@ -216,6 +216,8 @@ class Batch(Generic[WaitT]):
         self._progress = None if progress is False else self._make_progress(progress)
         self._results: dict[int, Result] = {}
         self._caller = caller()
+        self.cancel_rest_after: KindOfResult | None = None
+        """The result of a wait after which the others are cancelled."""
 
     def __enter__(self) -> None:
         if self._progress is not None:
@@ -233,24 +235,19 @@ class Batch(Generic[WaitT]):
         if not self.waits:
             raise ValueError(f"{self._name} needs at least one wait")
 
-    def run(self, cancel_rest_after: EndsRest | None = None) -> None:
-        """Run all waits to their end; callbacks are called in the calling thread.
-
-        Args:
-            cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
-        """
+    def run(self) -> None:
+        """Run all waits to their end; callbacks are called in the calling thread."""
         with self, contextlib.ExitStack() as stack:
             tasks = self._tasks()
             if not self._callbacks or current_time() is not SYSTEM_TIME:
-                run = self._run(tasks, cancel_rest_after)
+                run = self._run(tasks)
             else:
                 # The waits have a thread of their own: a slow callback must not hold them up.
                 ready: IdleQueue[Any] = IdleQueue()
                 self._callbacks.defer(ready.put)
                 # Ctrl-C leaves the ends of the waits in the queue.
                 stack.callback(_call_rest, ready)
-                run = self._run(tasks, cancel_rest_after, self._stop)
-                run = run_in_thread(run, self._stop, ready)
+                run = run_in_thread(self._run(tasks, self._stop), self._stop, ready)
             stack.enter_context(contextlib.closing(run))
             for item in run:
                 if not isinstance(item, Task):
@@ -265,7 +262,7 @@ class Batch(Generic[WaitT]):
             else:
                 ready: IdleQueue[Any] = IdleQueue()
                 stack.enter_context(self._callbacks.called_in_thread(ready.put))
-                run = run_in_thread(self._run(tasks, None, self._stop), self._stop, ready)
+                run = run_in_thread(self._run(tasks, self._stop), self._stop, ready)
             stack.enter_context(contextlib.closing(run))
             for task in run:
                 if isinstance(task, Task):
@@ -273,10 +270,10 @@ class Batch(Generic[WaitT]):
                 else:
                     task()
 
-    async def run_async(self, cancel_rest_after: EndsRest | None = None) -> None:
+    async def run_async(self) -> None:
         """Run all waits to their end as part of the calling task; see `run`."""
         with self:
-            async with contextlib.aclosing(self._run_async(cancel_rest_after)) as run:
+            async with contextlib.aclosing(self._run_async()) as run:
                 async for _ in run:
                     pass
 
@@ -311,11 +308,6 @@ class Batch(Generic[WaitT]):
 
     # --- parts -----------------------------------------------------------------------------
 
-    def _need_max_wait(self) -> None:
-        for index, wait in enumerate(self.waits):
-            if wait.max_wait is None:
-                raise TypeError(f"waits[{index}] needs max_wait (seconds), or {self._name} does")
-
     def _make_progress(
         self,
         progress: bool | ProgressCallback,  # noqa: FBT001 - of this module
@@ -345,27 +337,19 @@ class Batch(Generic[WaitT]):
             reads=iter(range(MOST_READS_OF_BATCH)),
         ).tasks(self.waits)
 
-    def _schedule(self, cancel_rest_after: EndsRest | None, *stops: CancelEvent) -> Schedule:
+    def _schedule(self, *stops: CancelEvent) -> Schedule:
         cancels = [*self._cancels, *stops]
-        return Schedule(self._threads, cancels=cancels, cancel_rest_after=cancel_rest_after)
+        return Schedule(self._threads, cancels=cancels, cancel_rest_after=self.cancel_rest_after)
 
-    def _run(
-        self,
-        tasks: Sequence[Task],
-        cancel_rest_after: EndsRest | None = None,
-        *stops: CancelEvent,
-    ) -> Generator[Any, None, None]:
-        schedule = self._schedule(cancel_rest_after, *stops)
-        run = run_waits(schedule, tasks, context=marked_context(), stop=self._stop)
+    def _run(self, tasks: Sequence[Task], *stops: CancelEvent) -> Generator[Any, None, None]:
+        run = run_waits(self._schedule(*stops), tasks, context=marked_context(), stop=self._stop)
         with contextlib.closing(run):
             for task in run:
                 self._note(task)
                 yield task
 
-    async def _run_async(
-        self, cancel_rest_after: EndsRest | None = None
-    ) -> AsyncGenerator[Task, None]:
-        tasks, schedule = self._tasks(), self._schedule(cancel_rest_after)
+    async def _run_async(self) -> AsyncGenerator[Task, None]:
+        tasks, schedule = self._tasks(), self._schedule()
         run = run_waits_async(schedule, tasks, context=marked_context(), stop=self._stop)
         async with contextlib.aclosing(run):
             async for task in run:
@@ -393,16 +377,6 @@ def _call_rest(ready: IdleQueue[Any]) -> None:
         for item in reversed(items):
             if callable(item):
                 stack.callback(item)
-
-
-def has_failed(task: Task) -> bool:
-    """Return whether a wait that has ended did not succeed."""
-    return isinstance(task.result, Exception)
-
-
-def has_succeeded(task: Task) -> bool:
-    """Return whether a wait that has ended succeeded."""
-    return isinstance(task.result, WaiterOutcome)
 
 
 def _checked(waits: Any, name: str) -> tuple[list[Any], list[Wait | CallableWait]]:

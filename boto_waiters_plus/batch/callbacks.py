@@ -40,12 +40,9 @@ class CallbackThread(JobThread):
         return start_timed_thread(self._run, self._name)
 
     def _do(self, job: Callable[[], object]) -> None:
-        with current_time().idle(partial(_has_blocked_since, monotonic())):
+        began = monotonic()
+        with current_time().idle(lambda: monotonic() - began > LONGEST_HOLD):
             call_logged(job)
-
-
-def _has_blocked_since(began: float) -> bool:
-    return monotonic() - began > LONGEST_HOLD
 
 
 def call_logged(function: Callable[[], object]) -> None:

@@ -25,7 +25,6 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, partial
-from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
 
 from ..calls.budget import Reply
@@ -36,6 +35,7 @@ from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED
 from ..options import CancelEvent, Subscribable, WaitOptions, WakeSignal
 from ..outcome import WaiterOutcome
 from ..service.sharing import Coalescing, asked_ids
+from ..wait.drivers import PreparedWait
 from ..wait.wait_run import RANDOM, WaitRun
 from .limits import ClientConnections
 from .screen_call import ScreenCall, Screening, screen_of
@@ -65,7 +65,7 @@ class Task:
 
     run: WaitRun
     call: Any
-    """The `Call` or `AsyncCall` of each attempt that is not shared."""
+    """The `BlockingCall` or `AwaitedCall` of each attempt that is not shared."""
     connections: ClientConnections
     """Those of the client that is called."""
     _: KW_ONLY
@@ -108,6 +108,14 @@ class Task:
     result: WaiterOutcome[Any] | Exception | None = field(default=None, init=False)
     """The outcome, or the error of a wait that did not succeed; None until it has ended."""
 
+    @classmethod
+    def of(
+        cls, wait: PreparedWait, options: WaitOptions, connections: ClientConnections, **own: Any
+    ) -> Task:
+        """Return the task of a wait that is ready to start."""
+        call, cancel = wait.calls.of_client(), options.cancel_event
+        return cls(wait.wait_run, call, connections, cancel=cancel, wake=options.wake_signal, **own)
+
     @property
     def is_answered(self) -> bool:
         """Whether the call in flight has its answer, and only parses it."""
@@ -136,29 +144,24 @@ class Group:
     """Makes one call for several tasks; its `judge` returns `SharedAttempts`."""
     limit: int = sys.maxsize
     """The number of identifiers that one call may ask for."""
-    _: KW_ONLY
-    source: Random = RANDOM
-    """Where the draws of a round come from."""
     due: float = field(init=False, default=-math.inf)
     """When the group is polled next."""
     waits: int = field(init=False, default=0)
     """Those that have not ended."""
     is_disbanded: bool = field(init=False, default=False)
+    """An answer could not be split: from then on each wait is polled on its own."""
     trust: int = field(init=False, default=0)
     """Ends that a list showed, less those that it did not."""
-    """An answer could not be split: from then on each wait is polled on its own."""
     omits_missing: bool = field(init=False, default=False)
     """The service is known to omit what it does not know, instead of answering an error."""
     in_queue: bool = field(init=False, default=False)
     """The client has the group in its queue."""
     queued: deque[Task] = field(init=False, default_factory=deque)
     _drawn_for: float = field(init=False, default=-math.inf)
+    _fraction: float = field(init=False, default_factory=RANDOM.random)
     _paces: dict[Callable[[int], float], Callable[[int], float]] = field(
         init=False, default_factory=dict
     )
-
-    def __post_init__(self) -> None:
-        self._fraction = self.source.random()
 
     @property
     def is_apart(self) -> bool:
@@ -170,7 +173,7 @@ class Group:
     def random(self, low: float, high: float) -> float:
         """Return a draw that is the same for all delays of a round with the same bounds."""
         if self.is_apart:
-            return draw(self.source, low, high)
+            return draw(RANDOM, low, high)
         if isinstance(low, int) and isinstance(high, int):
             return low + int(self._fraction * (high - low + 1))
         return low + self._fraction * (high - low)
@@ -214,7 +217,7 @@ class Group:
         """Draw for a new round, if the poll that is due is the first of one."""
         if now >= self.due and self._drawn_for != self.due:
             self._drawn_for = self.due
-            self._fraction = self.source.random()
+            self._fraction = RANDOM.random()
 
     # --- shared calls --------------------------------------------------------------------
 
@@ -453,8 +456,7 @@ class Grouping:
         coalescing = wait.bound_waiter.polling.coalescing
         asked = None if coalescing is None else asked_ids(coalescing, wait.parameters)
         if coalescing is None or asked is None:
-            is_screened = self.screen and wait.bound_waiter.polling.screen is not None
-            return self._screened(wait, policy) if is_screened else ALONE
+            return self._screened(wait, policy) if self.screen else ALONE
         member, ids = asked
         others = {name: value for name, value in wait.parameters.items() if name != member}
         make = partial(self._new, coalescing, member)
@@ -468,9 +470,8 @@ class Grouping:
             return ALONE
 
         def make() -> Group:
-            return _new_screened(
-                Screening(wait.called, wait.bound_waiter, screen, scope, self.cancel)
-            )
+            screening = Screening(wait.called, wait.bound_waiter, screen, scope, self.cancel)
+            return ScreenedGroup(partial(_screen_call, screening))
 
         group = self._group(wait, policy, _frozen(scope), make)
         return group, (wait.parameters[screen.id],)
@@ -504,11 +505,8 @@ class Grouping:
         return Group(join, coalescing.limit)
 
 
-def _new_screened(screening: Screening) -> Group:
-    def join(tasks: Sequence[Task]) -> ScreenCall:
-        return ScreenCall(screening, [task.ids[0] for task in tasks], [task.run for task in tasks])
-
-    return ScreenedGroup(join)
+def _screen_call(screening: Screening, tasks: Sequence[Task]) -> ScreenCall:
+    return ScreenCall(screening, [task.ids[0] for task in tasks], [task.run for task in tasks])
 
 
 def _frozen(value: Any) -> Any:

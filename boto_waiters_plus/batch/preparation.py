@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..calls.client_call import Calls
 from ..calls.clock import either
 from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
@@ -19,13 +18,11 @@ from ..common.time_bounds import TimeBound
 from ..deadlines import deadline_of
 from ..options import WaitOptions, policy_for
 from ..progress import Progress
-from ..service.client_waits import ClientRequest, search_of
+from ..service.client_waits import ClientRequest, wait_of
 from ..service.clients import waiters_of
-from ..service.judge import DefinitionJudge
 from ..settings import PROCESS_LEVEL, Resolved, Settings
 from ..wait.observers import Observer
-from ..wait.wait_run import RANDOM, WaitRun
-from ..wait.wording import RefusedPart
+from ..wait.wait_run import RANDOM
 from .callbacks import Callbacks
 from .groups import ALONE, Grouping, Task
 from .limits import ClientConnections, ServiceLimiter, connections_kept
@@ -91,45 +88,29 @@ class Preparation:
 
     def _task(self, wait: Wait) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
-        resolved, description = self._resolved(wait, client), wait.bound_waiter.polling.description
+        resolved = self._resolved(wait, client)
         options, policy, observers = resolved
         if options.delay_history:
-            of = (description, wait.client, wait.since_call, self._times)
+            of = (wait.description, wait.client, wait.since_call, self._times)
             _, policy, (*_, keeper) = resolved.with_history(*of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
         request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters)
-        known = wait.parameters, wait.call, self.reads
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
-        run = WaitRun(
-            description,
-            policy if group is None else group.policy(policy),
-            DefinitionJudge(wait.bound_waiter.polling, wait.parameters, client.endpoint, wait.call),
-            label=wait.given_label or request.label_under(options),
-            show_parameters=options.show_parameters is not False,
-            observers=observers,
+        prepared = wait_of(
+            request,
+            Resolved(options, policy if group is None else group.policy(policy), observers),
+            either(self.stop, options.cancel_event),
+            wait.call,
+            self.reads,
+            label=wait.given_label,
             on_attempt=self._on_attempt(options),
             random=RANDOM if group is None else group.random,
             called_at=self.called_at,
             caller=self.caller,
-            begin_search=search_of(wait.called, request.operation, *known),
-            refused=RefusedPart.of(wait.call),
         )
-        return Task(
-            run,
-            Calls(
-                send=request,
-                client=wait.client,
-                cancel=either(self.stop, options.cancel_event),
-                in_thread=bool(options.call_in_thread),
-            ).of_client(),
-            client.connections,
-            cancel=options.cancel_event,
-            wake=options.wake_signal,
-            group=group,
-            ids=ids,
-        )
+        return Task.of(prepared, options, client.connections, group=group, ids=ids)
 
     def _condition_task(self, wait: CallableWait) -> Task:
         options = wait.merged_options
@@ -139,21 +120,15 @@ class Preparation:
         most = of_all and (of_all.seconds if of_all.end is None else of_all.asked)
         is_once = wait.max_wait == 0 and of_all is not None and of_all.seconds
         with deadline_of(of_all) if is_once and of_all else contextlib.nullcontext():
-            run, call = wait.run_and_call(
+            prepared = wait.prepared(
                 min((each for each in (wait.max_wait, most) if each is not None), default=None),
                 self.function,
-                observers=self._observers(PROCESS_LEVEL.own),
+                self._observers(PROCESS_LEVEL.own),
                 on_attempt=self._on_attempt(options),
                 cancel_event=either(self.stop, options.cancel_event),
             )
-        return Task(
-            run,
-            call,
-            # A throttle of one callable says nothing of another.
-            ClientConnections(self._callables, 1),
-            cancel=options.cancel_event,
-            wake=options.wake_signal,
-        )
+        # A throttle of one callable says nothing of another.
+        return Task.of(prepared, options, ClientConnections(self._callables, 1))
 
     def _on_attempt(self, options: WaitOptions) -> Observer | None:
         own = options.on_attempt
@@ -176,14 +151,13 @@ class Preparation:
     def _add_client(self, client: Any) -> _Client:
         settings = waiters_of(client).settings
         meta = client.meta
-        endpoint = meta.endpoint_url
-        service = meta.service_model.service_name, endpoint
+        service = meta.service_model.service_name, meta.endpoint_url
         limiter = self._services.get(service)
         if limiter is None:
             limiter = self._services[service] = ServiceLimiter()
             limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
         connections = ClientConnections(limiter, connections_kept(client), client)
-        added = _Client(settings, self._observers(settings), endpoint, connections)
+        added = _Client(settings, self._observers(settings), connections)
         self._clients[id(client)] = added
         return added
 
@@ -193,7 +167,6 @@ class _Client(NamedTuple):
 
     settings: Settings
     observers: tuple[Observer, ...]
-    endpoint: str | None
     connections: ClientConnections
 
 

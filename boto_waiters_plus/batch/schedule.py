@@ -324,6 +324,8 @@ def _forget_frames(error: BaseException | None) -> None:
 DEFAULT_THREADS: Final = 32
 """Enough to hide the latency of a service; the CPU time of the calls bounds the rest."""
 
+KindOfResult = type[WaiterOutcome[Any]] | type[Exception]
+
 
 class Schedule:
     """The schedule of one run of many waits.
@@ -331,7 +333,7 @@ class Schedule:
     Args:
         threads: calls that may be in flight at once.
         cancels: events that cancel all waits.
-        cancel_rest_after: tells of a wait that has ended whether the others are cancelled.
+        cancel_rest_after: the result of a wait after which the others are cancelled.
 
     Attributes:
         now: the clock of the run.
@@ -345,7 +347,7 @@ class Schedule:
         threads: int = DEFAULT_THREADS,
         *,
         cancels: Sequence[CancelEvent] = (),
-        cancel_rest_after: Callable[[Task], bool] | None = None,
+        cancel_rest_after: KindOfResult | None = None,
     ) -> None:
         self.now = RunClock()
         self.open: dict[int, Task] = {}
@@ -421,7 +423,7 @@ class Schedule:
             make(target)
         while self._steps.ended:
             task = self._steps.ended.popleft()
-            if self._cancel_rest_after is not None and self._cancel_rest_after(task):
+            if self._cancel_rest_after and isinstance(task.result, self._cancel_rest_after):
                 self.cancel_rest()
             del self.open[task.index]
             yield task

@@ -47,10 +47,10 @@ async def run_waits_async(
 
 
 class AsyncCallExecutor:
-    """Makes calls of either kind: an `AsyncCall` is awaited, a `Call` is made in a thread.
+    """Makes calls of either kind: awaited ones, and in threads those that block.
 
-    In virtual time a `Call` is made at once: time would not stand still for a thread while other
-    tasks sleep.
+    In virtual time the latter are made at once: time would not stand still for a thread while
+    other tasks sleep.
 
     Args:
         now: the clock of the run.

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from botocore import xform_name
@@ -51,56 +52,46 @@ def screen_of(client: Any, waiter: BoundWaiter) -> Screen | None:
     return screen
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Screening:
-    """What the waits that one screen is for have in common.
+    """What the waits that one screen is for have in common."""
 
-    Args:
-        client: calls the sibling.
-        waiter: the waiter of all of them.
-        screen: the sibling.
-        scope: its parameters that come from the waits.
-        cancel: ends a call in flight.
-    """
-
-    def __init__(
-        self,
-        client: Any,
-        waiter: BoundWaiter,
-        screen: Screen,
-        scope: Mapping[str, str],
-        cancel: CancelEvent | None = None,
-    ) -> None:
-        self.client = client
-        self.screen = screen
-        self.scope = scope
-        self.cancel = cancel
-        self.balance = ScreenBalance()
-        self._waiter = waiter
-        self._matches: dict[str, Match] = {}
+    client: Any
+    """Calls the sibling."""
+    waiter: BoundWaiter
+    """The waiter of all of them."""
+    screen: Screen
+    """The sibling."""
+    scope: Mapping[str, str]
+    """Its parameters that come from the waits."""
+    cancel: CancelEvent
+    """Ends a call in flight."""
+    balance: ScreenBalance = field(init=False, default_factory=ScreenBalance)
+    _matches: dict[str, Match] = field(init=False, default_factory=dict)
 
     def match(self, state: str) -> Match:
         """Return what the acceptors make of a state."""
         if state not in self._matches:
             output = with_value_at(self.screen.path, state)
-            self._matches[state] = self._waiter.polling.matching.match_response(output)
+            self._matches[state] = self.waiter.polling.matching.match_response(output)
         return self._matches[state]
 
     @property
     def sibling(self) -> OperationModel:
         """The operation that tells the states."""
-        return self._waiter.operation.service_model.operation_model(self.screen.operation)
+        return self.waiter.operation.service_model.operation_model(self.screen.operation)
 
     def leaves_open(self, state: str) -> bool:
         """Return whether a wait goes on in a state."""
         index = self.match(state).index
-        acceptors = self._waiter.definition.acceptors
+        acceptors = self.waiter.definition.acceptors
         return index is None or acceptors[index].state is AcceptorState.RETRY
 
     def attempt(self, state: str, run: WaitRun) -> Attempt:
         """Return the attempt of a wait that the state leaves open."""
         match = self.match(state)
-        is_sensitive = self._waiter.polling.data_model.sensitive
-        reported = self._waiter.polling.reports.read(with_value_at(self.screen.path, state))
+        is_sensitive = self.waiter.polling.data_model.sensitive
+        reported = self.waiter.polling.reports.read(with_value_at(self.screen.path, state))
         return Attempt(
             facts=Facts(acceptor=match.index),
             observed=None if is_sensitive else match.observed,
@@ -121,11 +112,11 @@ class Screening:
         if sibling in dropped:
             return
         dropped.add(sibling)
-        model = self._waiter.operation.service_model
+        model = self.waiter.operation.service_model
         logger.info(
             "Waits for %s are polled one by one: %s, which tells the states of many (permission "
             "%s:%s), failed: %s",
-            self._waiter.operation.name,
+            self.waiter.operation.name,
             sibling,
             model.signing_name,
             sibling,

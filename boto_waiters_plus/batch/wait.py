@@ -15,15 +15,7 @@ from ..common.time_bounds import TimeBound
 from ..engine.machine import Policy
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..options import (
-    NO_OPTIONS,
-    CancelEvent,
-    WaitOptions,
-    policy_for,
-    refuse_other_names,
-    refuse_short_wait,
-    split_options,
-)
+from ..options import WaitOptions, only_options, policy_for, refuse_short_wait
 from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import waiter_for
 from ..service.clients import waiters_of
@@ -31,7 +23,7 @@ from ..service.labels import label_of
 from ..service.parameters import copied, refuse_empty_id_list
 from ..service.waits import find_waiter
 from ..settings import Observer, Settings
-from ..wait.wait_run import WaitRun
+from ..wait.drivers import PreparedWait
 
 # --- what a batch needs of a wait on a callable --------------------------------------------------
 
@@ -54,23 +46,16 @@ class CallableWait(ABC):
         """What the wait is for, as messages and observers name it."""
 
     @abstractmethod
-    def run_and_call(
-        self,
-        max_wait: float | None,
-        function: str,
-        *,
-        observers: Sequence[Observer],
-        on_attempt: Observer | None,
-        cancel_event: CancelEvent,
-    ) -> tuple[WaitRun, Any]:
-        """Return a run of the wait, and the call of each attempt.
+    def prepared(
+        self, max_wait: float | None, function: str, observers: Sequence[Observer], **replaced: Any
+    ) -> PreparedWait:
+        """Return the wait, ready to start.
 
         Args:
             max_wait: seconds.
             function: the function that runs the batch.
             observers: called with each event.
-            on_attempt: called with the events of attempts.
-            cancel_event: ends a call that can be ended.
+            replaced: options in place of its own.
         """
 
 
@@ -148,9 +133,9 @@ class Wait:
         if not isinstance(parameters, Mapping):
             raise TypeError(f"parameters must be a mapping, not {type(parameters).__name__}")
         found = find_waiter(client, waiter, until_state, state_path)
-        given = _only_options(options)
+        given = only_options("Wait", options, "the operation's parameters are the third argument")
         refuse_short_wait(given, max_wait)
-        self._make(client, found, parameters, label, given, max_wait)
+        self._make(client, found, parameters, given, max_wait=max_wait, label=label)
 
     @classmethod
     def with_options(
@@ -159,26 +144,18 @@ class Wait:
         waiter: str | WaiterDefinition | BoundWaiter,
         parameters: Mapping[str, Any],
         options: WaitOptions,
-        *,
-        max_wait: Any = None,
-        label: str | None = None,
-        policy: Policy | None = None,
-        call: Mapping[str, Any] | None = None,
-        since_call: float | None = None,
+        **own: Any,
     ) -> Wait:
         """Return a wait with options that were checked.
 
         Args:
-            client, waiter, parameters, max_wait, label: as for `Wait`.
+            client, waiter, parameters: as for `Wait`.
             options: the options.
-            policy: a resolved policy, whose `max_wait` holds; no settings are merged then.
-            call: the `input` and `output` of the call whose effect is waited for.
-            since_call: seconds from that call to the start of the wait.
+            own: `max_wait` and `label`, as for `Wait`; `policy`, a resolved one, whose `max_wait`
+                holds, so that no settings are merged; and the attributes `call` and `since_call`.
         """
         wait = cls.__new__(cls)
-        found = find_waiter(client, waiter)
-        wait._make(client, found, parameters, label, options, max_wait, policy)
-        wait.call, wait.since_call = call, since_call
+        wait._make(client, find_waiter(client, waiter), parameters, options, **own)
         return wait
 
     def _make(
@@ -186,13 +163,16 @@ class Wait:
         client: Any,
         found: tuple[BoundWaiter, Settings],
         parameters: Mapping[str, Any],
-        label: str | None,
         options: WaitOptions,
-        max_wait: Any,
+        *,
+        max_wait: Any = None,
+        label: str | None = None,
         policy: Policy | None = None,
+        call: Mapping[str, Any] | None = None,
+        since_call: float | None = None,
     ) -> None:
         self.given_label = None if label is None else printable(text("label", label))
-        self.call, self.since_call, self.age = None, None, 0.0
+        self.call, self.since_call, self.age = call, since_call, 0.0
         waiter, settings = found
         self.parameters = copied(parameters)
         self.bound_waiter = waiter_for(waiter, self.parameters)
@@ -276,14 +256,3 @@ class HasWait(Protocol):
     def as_wait(self) -> CallableWait:
         """Return the wait for its end, whose value is an outcome."""
         ...
-
-
-def _only_options(keywords: Mapping[str, Any]) -> WaitOptions:
-    if not keywords:
-        return NO_OPTIONS
-    refuse_other_names("Wait", keywords)
-    options, others = split_options(keywords)
-    if others:
-        names = ", ".join(sorted(others))
-        raise TypeError(f"unexpected {names}: the operation's parameters are the third argument")
-    return options

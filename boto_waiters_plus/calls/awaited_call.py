@@ -1,51 +1,28 @@
-"""An awaited call that ends at its deadline."""
+"""Calls that a task waits for: those that are awaited, and in threads those that block."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Literal, TypeVar
+from functools import partial
+from typing import Any, Final, Literal, Protocol, TypeVar
 
+from ..common.process import call_soon
 from ..options import CancelEvent
 from .bounded_call import discard_response
-from .budget import AwaitedBudget, CallEnded, awaited_budget
+from .budget import AwaitedBudget, CallEnded, Reply, awaited_budget
 from .client_events import note_arrivals, refuse_late_retries
-from .clock import current_time
+from .clock import SHUTDOWN_GRACE, current_time
 from .credentials import ask_for_codes
+from .threads import start
 from .watch import LISTEN_AFTER, monotonic
 
 T = TypeVar("T")
 
 ANSWER_GRACE: Final = 0.25
 """Seconds after the deadline in which a call whose answer has arrived may return."""
-
-
-async def awaited_call(
-    call: Callable[[], Awaitable[T]],
-    *,
-    client: Any,
-    seconds: float | None,
-    cancel_event: CancelEvent | None = None,
-) -> T:
-    """Await a call in a task of its own, and cancel the task at the deadline.
-
-    Time that a test controls stands still while a client is called.
-
-    Args:
-        call: returns what is awaited.
-        client: the client whose method is called; None: the call is not a method of a client.
-        seconds: the real time that the call has; None: no deadline.
-        cancel_event: ends the call when it is set; another thread may set it.
-
-    Returns:
-        What the call returned.
-
-    Raises:
-        CallEnded: the call was ended, or not made because the time was up or the event set. The
-            error that the call raised, if any, is the cause.
-    """
-    return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)
 
 
 async def await_within(
@@ -55,9 +32,23 @@ async def await_within(
     client: Any,
     cancel: CancelEvent | None = None,
 ) -> T:
-    """Await a call within a budget that was made for it; see `awaited_call`.
+    """Await a call in a task of its own, and cancel the task at the deadline.
 
     What the call returns or raises after its deadline counts if the answer had arrived in time.
+    Time that a test controls stands still while a client is called.
+
+    Args:
+        budget: the real time that the call has.
+        call: returns what is awaited.
+        client: the client whose method is called; None: the call is not a method of a client.
+        cancel: ends the call when it is set; another thread may set it.
+
+    Returns:
+        What the call returned.
+
+    Raises:
+        CallEnded: the call was ended, or not made because the time was up or the event set. The
+            error that the call raised, if any, is the cause.
     """
     if cancel is not None and cancel.is_set():
         raise CallEnded("cancelled")
@@ -78,14 +69,10 @@ async def _ended_in_time(
     client: Any,
     cancel_event: CancelEvent | None,
 ) -> T:
-    if budget.deadline == math.inf and cancel_event is None:
-        token = awaited_budget.set(budget)
-        try:
-            return await call()
-        finally:
-            awaited_budget.reset(token)
     token = awaited_budget.set(budget)
     try:
+        if budget.deadline == math.inf and cancel_event is None:
+            return await call()
         # Not `asyncio.wait_for`: its TimeoutError could be one that the call itself raised.
         task = asyncio.ensure_future(call())
     finally:
@@ -154,3 +141,64 @@ async def _end(task: asyncio.Future[Any]) -> None:
         task.exception()
     if interrupt is not None:
         raise interrupt
+
+
+# --- a call that blocks --------------------------------------------------------------------------
+
+
+class Call(Protocol):
+    """A call that blocks."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has its answer, and only parses it."""
+        ...
+
+    def make(self, time_left: float | None) -> Reply:
+        """Make it, in at most `time_left` seconds (None: no limit)."""
+        ...
+
+
+async def reply_from_thread(
+    call: Call, time_left: float | None, abandoned: threading.Event
+) -> Reply:
+    """Make a call in a thread: a daemon, and not one of the loop's own, which are joined at exit.
+
+    A call that ignores its deadline and its cancellation is abandoned.
+
+    Args:
+        call: ends at its deadline, and when `abandoned` is set.
+        time_left: the seconds that the call has; None: no limit.
+        abandoned: is set when nothing awaits the call any more.
+    """
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    notify = partial(call_soon, loop, partial(over.set_result, None))
+    with current_time().hold():
+        # Inside: a call that sleeps in virtual time lets go of it.
+        make = partial(call.make, time_left)
+        thread, future, caller = start(make, "call", loop.call_soon_threadsafe, notify)
+        if thread is None:
+            raise RuntimeError("can't start new thread")
+        longest = None if time_left is None else time_left + SHUTDOWN_GRACE
+        try:
+            await asyncio.wait({over}, timeout=longest)
+            while not over.done() and call.is_answered:
+                await asyncio.wait({over}, timeout=SHUTDOWN_GRACE)
+        except asyncio.CancelledError:
+            abandoned.set()
+            await asyncio.wait({over}, timeout=SHUTDOWN_GRACE)
+            raise
+        finally:
+            caller.close()
+            if over.done():
+                # The thread has nothing left to do.
+                thread.join(SHUTDOWN_GRACE)
+    if not over.done():
+        abandoned.set()
+        return Reply(ended="deadline")
+    try:
+        return future.result()
+    finally:
+        # The traceback of an error has this frame.
+        del future

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from ..common.process import call_soon, is_of_handler
 from ..options import CancelEvent
@@ -410,7 +410,7 @@ awaited_budget: Final[ContextVar[AwaitedBudget | None]] = ContextVar(
 """The budget of the call that the current task awaits."""
 
 
-# --- what a call gives, and the protocols of calls that block and calls that are awaited ---------
+# --- what a call gives ---------------------------------------------------------------------------
 
 Ended = Literal["deadline", "cancelled", "retry refused"]
 """Why a call was ended before the operation answered."""
@@ -436,24 +436,3 @@ class Reply:
     def age(self) -> float:
         """The seconds since the answer arrived, as far as that is known."""
         return 0.0 if self.arrived == math.inf else monotonic() - self.arrived
-
-
-class Call(Protocol):
-    """A call that blocks."""
-
-    def make(self, time_left: float | None) -> Reply:
-        """Make the call, in at most `time_left` seconds (None: no limit).
-
-        An error is a reply if the operation answered with it. Others (bad parameters, a bug in a
-        user's hook) are raised. With 0 seconds or less no call is made. A reply that time
-        or a cancel event ended is given to no judge.
-        """
-        ...
-
-
-class AsyncCall(Protocol):
-    """A call that is awaited."""
-
-    async def make(self, time_left: float | None) -> Reply:
-        """Make the call; see `Call.make`."""
-        ...

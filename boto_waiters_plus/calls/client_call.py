@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..options import CancelEvent
 from .bounded_call import call_within
-from .budget import AsyncCall, AwaitedBudget, Budget, CallBudget, CallEnded, Reply
+from .budget import AwaitedBudget, Budget, CallBudget, CallEnded, Reply
 from .clients import client_behind, is_async
 from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
@@ -59,17 +59,6 @@ class Calls:
         """Return the call as the client makes it, blocking or awaited."""
         return AwaitedCall(self) if self.awaited else BlockingCall(self)
 
-    def in_task(self) -> AsyncCall:
-        """Return the call for a task: one that blocks is made in a thread."""
-        if self.awaited:
-            return AwaitedCall(self)
-        # Imports asyncio: 11 ms that a program without tasks never pays.
-        from .thread_call import ThreadCall  # noqa: PLC0415
-
-        abandoned = threading.Event()
-        cancel = either(abandoned, self.cancel)
-        return ThreadCall(BlockingCall(replace(self, cancel=cancel, in_thread=False)), abandoned)
-
 
 @dataclass(slots=True)
 class CallStep:
@@ -83,8 +72,17 @@ class CallStep:
         return BlockingCall(self.calls).make(self.time_left)
 
     def run_async(self) -> Awaitable[Reply]:
-        """Make it as part of the calling task."""
-        return self.calls.in_task().make(self.time_left)
+        """Make it as part of the calling task; one that blocks is made in a thread."""
+        calls = self.calls
+        if calls.awaited:
+            return AwaitedCall(calls).make(self.time_left)
+        # Imports asyncio: 11 ms that a program without tasks never pays.
+        from .awaited_call import reply_from_thread  # noqa: PLC0415
+
+        abandoned = threading.Event()
+        cancel = either(abandoned, calls.cancel)
+        call = BlockingCall(replace(calls, cancel=cancel, in_thread=False))
+        return reply_from_thread(call, self.time_left, abandoned)
 
 
 class _EndedCall:
@@ -108,7 +106,11 @@ class BlockingCall(_EndedCall):
     __slots__ = ()
 
     def make(self, time_left: float | None) -> Reply:
-        """Make the call, which ends after `time_left` seconds."""
+        """Make the call, which ends after `time_left` seconds; with 0 or less it is not made.
+
+        An error that is no reply (bad parameters, a bug in a user's hook) is raised. A reply that
+        time or a cancel event ended is given to no judge.
+        """
         calls = self.calls
         is_endless = calls.is_callable and not calls.in_thread
         if time_left is not None and time_left <= 0 and not is_endless:
@@ -139,16 +141,16 @@ class BlockingCall(_EndedCall):
 class AwaitedCall(_EndedCall):
     """A call that is awaited."""
 
-    __slots__ = ("_is_replying",)
+    __slots__ = ("_is_reply",)
 
     async def make(self, time_left: float | None) -> Reply:
-        """Await the call, at most `time_left` seconds."""
+        """Await the call, at most `time_left` seconds; see `BlockingCall.make`."""
         if time_left is not None and time_left <= 0:
             return NO_TIME_LEFT
         # It brings asyncio: 11 ms that a program without tasks never pays.
         from .awaited_call import await_within  # noqa: PLC0415
 
-        calls, self._is_replying = self.calls, False
+        calls, self._is_reply = self.calls, self.calls.is_reply
         self._budget = budget = AwaitedBudget(time_left)
         send = calls.send if calls.reply is None else self._replied
         try:
@@ -160,8 +162,7 @@ class AwaitedCall(_EndedCall):
         finally:
             self._budget = None
         try:
-            # An error of what makes the reply is the caller's.
-            return _reply_of(raised, _never if self._is_replying else calls.is_reply, budget)
+            return _reply_of(raised, self._is_reply, budget)
         finally:
             del raised  # Its traceback has this frame.
 
@@ -169,13 +170,10 @@ class AwaitedCall(_EndedCall):
         calls = self.calls
         assert calls.reply is not None, "or nothing calls this"
         value = await value_of(calls.send)
-        self._is_replying = True
+        # An error of what makes the reply is the caller's.
+        self._is_reply = lambda _: False
         reply: Reply = await value_of(partial(calls.reply, value))
         return reply
-
-
-def _never(_: Exception) -> bool:
-    return False
 
 
 def _reply_of(error: Exception, is_reply: IsReply, budget: Budget) -> Reply:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
+import botocore.exceptions
 from botocore.credentials import Credentials, ReadOnlyCredentials
 
 from ..common.process import is_of_handler
@@ -22,6 +23,18 @@ from .budget import CallBudget, CallExpired, awaited_budget, current_budget, run
 from .clients import PerClient
 from .private_names import prompters_of, refresh_of, signs_with_given_credentials
 from .threads import NoCodeError, abandonable_call, current_caller
+
+CREDENTIAL_ERRORS: Final = tuple(
+    getattr(botocore.exceptions, name)
+    for name in (
+        *("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"),
+        *("TokenRetrievalError", "NoAuthTokenError", "SSOError", "LoginError"),
+        "RefreshWithMFAUnsupportedError",
+    )
+    # Some are newer than the oldest botocore.
+    if hasattr(botocore.exceptions, name)
+)
+"""The errors of a process that lacks credentials for a call."""
 
 # --- the terminal at which somebody may be asked for a code --------------------------------------
 

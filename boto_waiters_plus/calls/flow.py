@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -36,22 +37,7 @@ async def value_of(function: Callable[[], Any]) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A function of the caller's; a task awaits what it returns if that is awaitable."""
-
-    function: Callable[[], Any]
-
-    def run(self) -> Any:
-        """Call it."""
-        return self.function()
-
-    def run_async(self) -> Awaitable[Any]:
-        """Call it, and await what it returns."""
-        return value_of(self.function)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EitherWay:
     """A step that is done in one of two ways."""
 
@@ -59,21 +45,20 @@ class EitherWay:
     run_async: Callable[[], Awaitable[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Blocking:
-    """A function that blocks; for a task it runs in a thread."""
+def called(function: Callable[[], Any]) -> EitherWay:
+    """Return the call of a caller's function; a task awaits what it returns if it is awaitable."""
+    return EitherWay(function, partial(value_of, function))
 
-    function: Callable[[], Any]
 
-    def run(self) -> Any:
-        """Call it."""
-        return self.function()
+def blocking(function: Callable[[], Any]) -> EitherWay:
+    """Return the call of a function that blocks; for a task it runs in a thread."""
 
-    def run_async(self) -> Awaitable[Any]:
-        """Call it in a thread."""
+    def run_async() -> Awaitable[Any]:
         import asyncio  # noqa: PLC0415 - 11 ms that a program without tasks never pays
 
-        return asyncio.to_thread(self.function)
+        return asyncio.to_thread(function)
+
+    return EitherWay(function, run_async)
 
 
 def run(flow: Flow[T]) -> T:

@@ -79,8 +79,8 @@ try:
     from botocore.context import start_as_current_context
     from botocore.useragent import register_feature_id
 except ImportError:  # botocore before 1.38 has no such marks at all
-    start_as_current_context = None  # type: ignore[assignment]  # asked before it is used
-    register_feature_id = None  # type: ignore[assignment]  # the same
+    start_as_current_context = contextlib.nullcontext  # type: ignore[assignment]  # a context, too
+    register_feature_id = str  # type: ignore[assignment]  # takes the same, and does nothing
 
 try:
     from botocore.retries import standard as retries
@@ -97,10 +97,6 @@ else:
 @contextlib.contextmanager
 def marked_as_waiter() -> Iterator[None]:
     """Requests made inside carry botocore's waiter mark in their user agent."""
-    if start_as_current_context is None:
-        yield
-        return
-    assert register_feature_id is not None, "both names are imported, or neither"
     with start_as_current_context():
         register_feature_id("WAITER")
         yield

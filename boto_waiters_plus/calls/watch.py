@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from ..common.errors import logger
 from ..common.process import renew_in_forks, start_thread
@@ -125,23 +125,13 @@ LISTEN_AFTER: Final = 0.03
 """Seconds that a call lasts before its cancel events are listened to; most are over by then."""
 
 
-def untouched_monotonic() -> Callable[[], float]:
-    """Return `time.monotonic` as the interpreter made it.
-
-    It is taken from a copy of the module, because freezegun and `testing.virtual_time` replace
-    the function in `time`, freezegun also in every module that imported it, and this module may
-    be imported while they do.
-    """
-    spec = importlib.util.find_spec("time")
-    assert spec is not None
-    assert spec.loader is not None
-    copy = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(copy)
-    monotonic: Callable[[], float] = copy.monotonic
-    return monotonic
-
-
-monotonic = untouched_monotonic()
+# `time.monotonic` as the interpreter made it. It is taken from a copy of the module, because
+# freezegun and `testing.virtual_time` replace the function in `time`, freezegun also in every
+# module that imported it, and this module may be imported while they do.
+_spec: Any = importlib.util.find_spec("time")
+_time = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_time)
+monotonic: Final[Callable[[], float]] = _time.monotonic
 
 
 class WatchedCall(CancellableCall, Protocol):

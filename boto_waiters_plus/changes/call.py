@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -12,14 +14,7 @@ from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
 from ..service.json_parameters import from_json
 from ..service.shapes import members_of
-from .prepared_call import (
-    PROPAGATION_WAIT,
-    RECORDED,
-    CallOptions,
-    CallOutcome,
-    KeptCall,
-    PreparedCall,
-)
+from .prepared_call import PROPAGATION_WAIT, RECORDED, CallOptions, CallOutcome, PreparedCall
 from .target import CallStore, called_operation, check_target
 
 WaiterChoice = str | tuple[str | WaiterDefinition, Callable[[Any], Mapping[str, Any]]]
@@ -121,19 +116,29 @@ def resumed_call(
         kept = get_call(path)
         if kept["done"]:
             raise ValueError(f"{path} has ended: it is not open any more")
+    answer = kept.get("answer")
     options = CallOptions(
         record["max_wait"] if max_wait is None else max_wait,
         in_store=in_store,
         cancel_event=cancel_event,
         path=path,
         # What was answered is not repeated.
-        once=kept.get("answer") is not None,
+        once=answer is not None,
         # One of an earlier version has fewer.
         **{name: record[name] for name in RECORDED if name in record},
     )
     method, parameters = xform_name(record["operation"]), from_json(record["parameters"])
-    known = KeptCall.of(record, kept)
-    return PreparedCall(getattr(client, method), options, parameters, kept=known)
+    age = _age(record, kept)
+    return PreparedCall(getattr(client, method), options, parameters, age=age, answer=answer)
+
+
+def _age(record: Mapping[str, Any], kept: Mapping[str, Any]) -> float:
+    """Return the seconds since the first attempt; infinite where they cannot be known."""
+    age: float | None = kept.get("age")
+    if age is None:
+        age = time.time() - record["started_at"]
+    # The clock was set back: the token may be older than it looks.
+    return age if age >= 0 else math.inf
 
 
 @signature_of(resumed_call)

@@ -14,7 +14,7 @@ from botocore.model import OperationModel
 
 from ..calls import flow
 from ..calls.clients import is_async
-from ..calls.flow import Blocking, Flow
+from ..calls.flow import Flow, blocking
 from ..common.arguments import flag, seconds_or_zero, time_bound, with_methods
 from ..common.time_bounds import TimeBound
 from ..common.wrong_arguments import WrongTypeError
@@ -119,25 +119,6 @@ class CallOptions:
                 raise WrongTypeError(problem, argument="then_wait", value=self.then_wait)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptCall:
-    """What is known of a call that is resumed."""
-
-    age: float
-    """Seconds since its first attempt; infinite where they cannot be known."""
-    answer: Mapping[str, Any] | None
-    """The answer of the operation, if one was kept."""
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any], kept: Mapping[str, Any]) -> KeptCall:
-        """Return what a record and its store know."""
-        age = kept.get("age")
-        if age is None:
-            age = time.time() - record["started_at"]
-        # The clock was set back: the token may be older than it looks.
-        return cls(age if age >= 0 else math.inf, kept.get("answer"))
-
-
 class PreparedCall:
     """A call that is ready to be made; raises for whatever is wrong with its arguments.
 
@@ -145,7 +126,8 @@ class PreparedCall:
         method: of the client.
         options: as they were given.
         parameters: of the operation.
-        kept: what is known of the call that is resumed; None for a new one.
+        age: seconds since the first attempt of a call that is resumed; None: it is a new one.
+        answer: the answer of the operation, if one was kept.
     """
 
     on_attempt: Observer | None = None
@@ -157,12 +139,13 @@ class PreparedCall:
         options: CallOptions,
         parameters: Mapping[str, Any],
         *,
-        kept: KeptCall | None = None,
+        age: float | None = None,
+        answer: Mapping[str, Any] | None = None,
     ) -> None:
         self._options = options
         self._path = options.path
-        self._answer = None if kept is None else kept.answer
-        self._is_resumed = kept is not None
+        self._answer = answer
+        self._is_resumed = age is not None
         self.target = target = CallTarget.of(
             method, options.name, allow_repeat=options.allow_repeat or options.once
         )
@@ -183,8 +166,7 @@ class PreparedCall:
         """`max_wait` as it was given, whatever a deadline leaves of it."""
         self._token_left = math.inf
         if target.member is not None and target.member.lifetime is not None:
-            age = 0.0 if kept is None else kept.age
-            self._token_left = target.member.lifetime * SAFE_SHARE_OF_LIFETIME - age
+            self._token_left = target.member.lifetime * SAFE_SHARE_OF_LIFETIME - (age or 0.0)
         self._record: Mapping[str, Any] | None = None
         if options.in_store is not None:
             self._record = self.record(as_json(target.operation.input_shape, self.parameters))
@@ -246,7 +228,7 @@ class PreparedCall:
     def _access(self, method: str, *arguments: Any) -> Flow[Any]:
         """Call a method of the store, if there is a store that has it."""
         function = getattr(self._options.in_store, method, None)
-        return None if function is None else (yield Blocking(partial(function, *arguments)))
+        return None if function is None else (yield blocking(partial(function, *arguments)))
 
     def _note(self, call: CallOutcome) -> Flow[None]:
         if self._options.in_store is None or self._answer is not None:
@@ -260,7 +242,8 @@ class PreparedCall:
         if self.effect is None:
             return call
         is_first = call.attempts == 1 and not (self._is_callers or self._is_resumed or call.adopted)
-        is_repeated = not is_first or _retries_of_sdk(call.response) > 0
+        metadata = call.response.get("ResponseMetadata", {})
+        is_repeated = not is_first or metadata.get("RetryAttempts", 0) > 0
         try:
             answered, own = self.effect.answered(self.parameters, call.response), self._options
             given = WaitOptions(cancel_event=own.cancel_event, on_attempt=self.on_attempt)
@@ -372,7 +355,7 @@ class PreparedCall:
             self.parameters,
             self.token,
             error,
-            made.judge.error_names,
+            made.error_names,
             is_callers=self._is_callers and not self._is_resumed,
             adopt=self._options.adopt_existing,
         )
@@ -395,11 +378,6 @@ def restored_call(answer: Mapping[str, Any], token: str | None) -> CallOutcome:
     """Return the call of an answer that was kept."""
     facts = {name: answer[name] for name in ("attempts", "adopted")}
     return CallOutcome(response=restored_response(answer), token=token, **facts)
-
-
-def _retries_of_sdk(response: Any) -> int:
-    retries: int = response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-    return retries
 
 
 def _saw_it_gone(error: WaiterError, *, is_missing: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -246,7 +246,7 @@ class RefusalRules:
 
 
 class Repetition:
-    """A call of one operation, repeated within a deadline.
+    """A call of one operation, repeated within a deadline, and the judge of its replies.
 
     Args:
         client: the client.
@@ -277,7 +277,7 @@ class Repetition:
     ) -> None:
         self._client = client
         self._parameters = parameters
-        self._is_only_call = rules.once
+        self._rules = rules
         name = xform_name(operation.name)
         self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
@@ -288,21 +288,26 @@ class Repetition:
         settings = waiters_of(client).settings
         options, _, observers = settings.resolve(options, bound, lambda *_: policy)
         self._cancel_event = options.cancel_event
-        self.judge = CallJudge(
-            operation,
-            client.meta.endpoint_url,
-            first_is_unknown,
-            rules=rules,
-            elapsed=lambda: self.run.elapsed,
-        )
         self.run = WaitRun(
             _description(operation),
             policy,
-            self.judge,
+            self,
             label=label_of(ResourceLabel(operation), parameters, options),
             observers=observers,
             wording=_wording,
         )
+        self._shape_id = shape_id_of(operation)
+        self._namespace = aws_namespace(str(operation.service_model.service_id))
+        endpoint = client.meta.endpoint_url
+        self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
+        self._outcome_unknown = first_is_unknown
+        """Whether an earlier attempt may have been executed. A retry of the SDK is one, too."""
+        self._is_in_flight = False
+        """Whether a call was made whose reply was not judged: it was cut off."""
+        self._response: Any = None
+        self._meaning: ErrorMeaning | None = None
+        self.error_names: frozenset[str] = frozenset()
+        """Of the last error."""
 
     @property
     def time_left(self) -> float:
@@ -325,95 +330,52 @@ class Repetition:
             outcome = yield from wait.flow()
         except WaiterError as error:
             return self._ended(error)
-        return outcome if isinstance(outcome, ExceptionOutcome) else self.judge.response
+        return outcome if isinstance(outcome, ExceptionOutcome) else self._response
 
     def _send(self) -> Any:
-        self.judge.is_in_flight = True
-        if self._is_only_call:
+        self._is_in_flight = True
+        if self._rules.once:
             only_call()
         # A copy for each attempt: handlers of botocore change what they are given.
         return self._method(**copied(self._parameters))
 
     def _ended(self, error: WaiterError) -> Any:
         """Return the response that arrived at the last moment, or raise an error of this module."""
-        if self.judge.response is not None:
-            return self.judge.response
-        kind: type[CallOnceError] = _ERRORS.get(self.judge.meaning, CallRefusedError)
+        if self._response is not None:
+            return self._response
+        kind: type[CallOnceError] = _ERRORS.get(self._meaning, CallRefusedError)
         if isinstance(error, WaiterTimeoutError):
             kind = CallTimeoutError
         elif isinstance(error, WaiterCancelledError):
             kind = CallCancelledError
-        outcome_unknown = self.judge.outcome_unknown or self.judge.is_in_flight
+        outcome_unknown = self._outcome_unknown or self._is_in_flight
         raised = error.extended(_UNKNOWN if outcome_unknown else "", kind)
         raised.outcome_unknown = outcome_unknown
         raise raised from error.last_exception
 
-
-_UNKNOWN: Final = "The outcome is unknown: an attempt without an answer may have been executed."
-
-_ERRORS: Final[Mapping[ErrorMeaning | None, type[CallOnceError]]] = {
-    ErrorMeaning.MISMATCH: TokenMismatchError,
-    ErrorMeaning.EXPIRED: TokenExpiredError,
-    ErrorMeaning.EXISTS: AlreadyExistsError,
-}
-
-
-class CallJudge:
-    """Judges the replies of a mutating operation.
-
-    Args:
-        operation: the operation.
-        endpoint: of the client, for errors that are not of the service.
-        first_is_unknown: whether the call may have been executed before.
-        rules: for refusals.
-        elapsed: returns the seconds since the first attempt.
-    """
-
-    def __init__(
-        self,
-        operation: OperationModel,
-        endpoint: str | None,
-        first_is_unknown: bool,  # noqa: FBT001 - of this module
-        *,
-        rules: RefusalRules,
-        elapsed: Callable[[], float],
-    ) -> None:
-        self._shape_id = shape_id_of(operation)
-        self._rules, self._elapsed = rules, elapsed
-        self._namespace = aws_namespace(str(operation.service_model.service_id))
-        self._facts = partial(error_facts, operation=operation, endpoint=endpoint)
-        self.outcome_unknown = first_is_unknown
-        """Whether an earlier attempt may have been executed. A retry of the SDK is one, too."""
-        self.is_in_flight = False
-        """Whether a call was made whose reply was not judged: it was cut off."""
-        self.response: Any = None
-        self.meaning: ErrorMeaning | None = None
-        self.error_names: frozenset[str] = frozenset()
-        """Of the last error."""
-
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
-        self.is_in_flight = False
+        self._is_in_flight = False
         gone = self._rules.gone
         if reply.error is None and gone is not None:
             refusal = gone.refusal_in(reply.response)
             if refusal is not None and gone.is_told_by(self._facts(refusal)):
                 reply = replace(reply, error=refusal)
         if reply.error is None:
-            self.response, self.outcome_unknown = reply.response, False
+            self._response, self._outcome_unknown = reply.response, False
             return Attempt(facts=Facts(acceptor=_ANSWERED), response=reply.response)
         facts = self._facts(reply.error)
         self.error_names = facts.names
-        self.meaning = meaning_of(facts, self._namespace)
+        self._meaning = meaning_of(facts, self._namespace)
         # The SDK repeats what it got no certain answer to, and keeps only the last answer.
         retries = facts.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         way = facts.on_the_way
         is_sent = retries > 0 if way is None else way.is_sent
-        self.outcome_unknown |= self.meaning is ErrorMeaning.UNKNOWN or is_sent
+        self._outcome_unknown |= self._meaning is ErrorMeaning.UNKNOWN or is_sent
         attempt = facts.attempt(reply.error, None)
         # Nothing else of the error counts: what is repeated is decided here.
         attempt.facts = Facts(
-            acceptor=self._acceptor(facts, self.meaning),
+            acceptor=self._acceptor(facts, self._meaning),
             throttled=facts.throttled,
             inconclusive=reply.ended is not None,
         )
@@ -421,7 +383,7 @@ class CallJudge:
 
     def _acceptor(self, facts: ErrorFacts, meaning: ErrorMeaning) -> int | None:
         """Return the acceptor that matches an error; None: the call is refused."""
-        rules, is_unknown = self._rules, self.outcome_unknown
+        rules, is_unknown = self._rules, self._outcome_unknown
         is_repeated = not rules.once and meaning in (ErrorMeaning.REPEAT, ErrorMeaning.UNKNOWN)
         if facts.on_the_way is not None:
             return _REPEATED if is_repeated else None
@@ -431,7 +393,7 @@ class CallJudge:
         if of_busy is not None and says_in_progress(*names, message, is_asked=True):
             # The change in progress may be that of an earlier attempt.
             is_safe = rules.has_token or not is_unknown
-            is_repeated = is_safe and self._elapsed() < of_busy
+            is_repeated = is_safe and self.run.elapsed < of_busy
         ids = [f"{self._namespace}#{name}" for name in facts.names]
         # Nor may that change have ended where nothing is left to change.
         is_one = rules.is_one_change
@@ -440,9 +402,18 @@ class CallJudge:
         # An earlier attempt may have taken it away as well.
         if meaning is ErrorMeaning.REFUSED and rules.gone and rules.gone.is_told_by(facts):
             return _GONE
-        if self._elapsed() < rules.propagation_wait:
+        if self.run.elapsed < rules.propagation_wait:
             is_repeated |= says_propagating(self._shape_id, code, message)
         return _REPEATED if is_repeated else None
+
+
+_UNKNOWN: Final = "The outcome is unknown: an attempt without an answer may have been executed."
+
+_ERRORS: Final[Mapping[ErrorMeaning | None, type[CallOnceError]]] = {
+    ErrorMeaning.MISMATCH: TokenMismatchError,
+    ErrorMeaning.EXPIRED: TokenExpiredError,
+    ErrorMeaning.EXISTS: AlreadyExistsError,
+}
 
 
 def _all_pages(paginator: Any, **parameters: Any) -> Any:

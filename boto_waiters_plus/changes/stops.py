@@ -27,7 +27,7 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..calls.flow import EitherWay, Flow
 from ..calls.watch import monotonic
-from ..common.process import after_fork, start_thread
+from ..common.process import renew_in_forks, start_thread
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import RefusedItems
 from ..engine.redaction import message_text
@@ -276,8 +276,7 @@ class StopThreads:
     """
 
     def __init__(self) -> None:
-        self._renew()
-        after_fork(self._renew)
+        renew_in_forks(self._renew)
 
     def _renew(self) -> None:
         self._places = threading.Semaphore(MOST_STOPS)

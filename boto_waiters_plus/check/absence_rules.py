@@ -36,8 +36,8 @@ from ..definitions.words import listed
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     OutputMatcher,
     PathComparator,
     SuccessMatcher,
@@ -50,7 +50,7 @@ from .events import Finding, Severity
 from .expressions import Node, sample
 from .list_rules import EC2
 from .model import ModelledError, OperationShapes, enum_of
-from .paths import EnumComparison, TracedPath, members_named
+from .paths import EnumComparison, TracedWaiter, members_named
 
 _ANY_RESOURCE = re.compile(r"(Resource|Entity|Object|Item)\w*NotFound|^NotFound")
 """Errors for what does not exist, whatever it is."""
@@ -58,44 +58,41 @@ _ID = re.compile(r"(id|name|arn)s?", re.IGNORECASE)
 _STATE = re.compile(r"(?!desired|target).*(status|state)", re.IGNORECASE)
 
 
-def check_absence(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
-    """Check what a waiter makes of resources that are absent; see `check_acceptors`."""
-    read = frozenset[str]().union(*(path.members for path in paths if path is not None))
-    yield from _empty_lists(waiter, operation, paths)
-    yield from _errors(waiter, operation, read)
-    yield from _dropped_items(waiter, paths)
-    yield from _second_states(operation, read, to_end=means_absence(waiter.name))
-    if not means_absence(waiter.name):
-        yield from _late_failures(waiter, operation, paths)
-    if not read and means_gone(waiter.name):
-        yield from _failed_ends(operation)
+def check_absence(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check what a waiter makes of resources that are absent."""
+    name = waiter.definition.name
+    yield from _empty_lists(waiter)
+    yield from _errors(waiter)
+    yield from _dropped_items(waiter)
+    yield from _second_states(waiter)
+    if not means_absence(name):
+        yield from _late_failures(waiter)
+    if not waiter.members and means_gone(name):
+        yield from _failed_ends(waiter.operation)
 
 
-def _empty_lists(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
+def _empty_lists(waiter: TracedWaiter) -> Iterator[Finding]:
+    operation, definition = waiter.operation, waiter.definition
     members = members_of(operation.output)
     empty: dict[str, Any] = {n: [] for n, s in members.items() if isinstance(s, ListShape)}
-    for acceptor, traced in zip(waiter.acceptors, paths, strict=True):
-        if traced is None and isinstance(acceptor.matcher, OutputMatcher | InputOutputMatcher):
+    for index, acceptor in enumerate(definition.acceptors):
+        if isinstance(acceptor.matcher, DocumentMatcher) and index not in waiter.paths:
             return  # the expression does not parse
-    matching = Matching([replace(acceptor, message=None) for acceptor in waiter.acceptors])
-    index = _success(waiter, matching, empty)
-    path = None if index is None else paths[index]
+    matching = Matching([replace(acceptor, message=None) for acceptor in definition.acceptors])
+    found = _success(definition, matching, empty)
+    path = None if found is None else waiter.paths.get(found)
     if path is None or path.members.isdisjoint(members_named(operation.output, empty)):
         return
-    if not means_absence(waiter.name):
+    if not means_absence(definition.name):
         text = "succeeds on an empty list, that is, for a resource that does not exist"
-        yield Finding(Severity.WARNING, "WaiterEmptyList", text, index)
+        yield Finding(Severity.WARNING, "WaiterEmptyList", text, found)
     tokens = page_tokens(operation.output)
-    more = _success(waiter, matching, {**empty, **dict.fromkeys(tokens, "token")})
+    more = _success(definition, matching, {**empty, **dict.fromkeys(tokens, "token")})
     if tokens and more is not None:
         text = f"succeeds on an empty page although `{tokens[-1]}` says that more pages follow"
         yield Finding(Severity.WARNING, "WaiterEmptyPage", text, more)
     for name in failure_lists(operation.output):
-        beside = _success(waiter, matching, {**empty, name: sample(members[name])})
+        beside = _success(definition, matching, {**empty, name: sample(members[name])})
         # A list of names says by its own name that they were not found.
         if beside is not None and members_of(element_of(members[name])):
             text = f"succeeds on an empty list whatever error stands in `{name}`"
@@ -110,19 +107,18 @@ def _success(waiter: WaiterDefinition, matching: Matching, output: Any) -> int |
     return None if isinstance(waiter.acceptors[index].matcher, SuccessMatcher) else index
 
 
-def _errors(
-    waiter: WaiterDefinition, operation: OperationShapes, read: frozenset[str]
-) -> Iterator[Finding]:
-    matchers = [acceptor.matcher for acceptor in waiter.acceptors]
+def _errors(waiter: TracedWaiter) -> Iterator[Finding]:
+    operation, name = waiter.operation, waiter.definition.name
+    matchers = [acceptor.matcher for acceptor in waiter.definition.acceptors]
     named = {matcher.name for matcher in matchers if isinstance(matcher, ErrorTypeMatcher)}
     if SuccessMatcher(success=False) in matchers:
         return
-    if means_gone(waiter.name):
-        text = _fails_when_gone(operation, named, read)
+    if means_gone(name):
+        text = _fails_when_gone(operation, named, waiter.members)
         if text is not None:
             yield Finding(Severity.WARNING, "WaiterFailsWhenGone", text)
-    elif operation.shape.startswith(EC2) and not means_absence(waiter.name):
-        takes_ids = any(_ID.search(name) for name in members_of(operation.input))
+    elif operation.shape.startswith(EC2) and not means_absence(name):
+        takes_ids = any(map(_ID.search, members_of(operation.input)))
         if takes_ids and not any("NotFound" in n or "Unknown" in n for n in named):
             text = "EC2 may not know a new resource yet; add a retry on its `.NotFound` error"
             yield Finding(Severity.NOTE, "WaiterFailsWhenNew", text)
@@ -165,12 +161,12 @@ def _reads_a_list(operation: OperationShapes, read: frozenset[str]) -> bool:
     return not members_named(operation.output, lists).isdisjoint(read)
 
 
-def _dropped_items(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        match acceptor:
-            case Acceptor(state=AcceptorState.SUCCESS, matcher=OutputMatcher(matcher=matcher)):
-                every = matcher.comparator is PathComparator.ALL_STRING_EQUALS
-                if path is not None and every and _passes_members(path.expression.root):
+def _dropped_items(waiter: TracedWaiter) -> Iterator[Finding]:
+    for index, path in waiter.paths.items():
+        match path.acceptor:
+            case Acceptor(state=AcceptorState.SUCCESS, matcher=OutputMatcher()):
+                every = path.comparator is PathComparator.ALL_STRING_EQUALS
+                if every and _passes_members(path.expression.root):
                     text = "leaves out items that lack a member on the way: they hold no wait up"
                     yield Finding(Severity.NOTE, "WaiterDroppedItems", text, index)
 
@@ -184,10 +180,9 @@ def _passes_members(node: Node) -> bool:
     return bool(right["type"] == "subexpression" or inner["type"].endswith("projection"))
 
 
-def _second_states(
-    operation: OperationShapes, read: frozenset[str], *, to_end: bool
-) -> Iterator[Finding]:
-    for owner in _structures(operation.output, read):
+def _second_states(waiter: TracedWaiter) -> Iterator[Finding]:
+    read, to_end = waiter.members, means_absence(waiter.definition.name)
+    for owner in _structures(waiter.operation.output, read):
         members = members_of(owner)
         states = [n for n in members if f"{owner.name}${n}" in read and enum_of(members[n])]
         for name, shape in members.items() if states else ():
@@ -199,21 +194,18 @@ def _second_states(
                 yield Finding(Severity.NOTE, "WaiterSecondState", text)
 
 
-def _late_failures(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
+def _late_failures(waiter: TracedWaiter) -> Iterator[Finding]:
     """Find the failures on members that an earlier success passes over."""
+    operation = waiter.operation
     # Other rules are about these.
     told = [*page_tokens(operation.output), *failure_lists(operation.output)]
     ignored = members_named(operation.output, told)
     ignored |= members_named(operation.input, members_of(operation.input))
     successes: list[frozenset[str]] = []
-    for index, (state, path) in enumerate(zip(waiter.states, paths, strict=True)):
-        if path is None:
-            continue
-        if state is AcceptorState.SUCCESS:
+    for index, path in waiter.paths.items():
+        if path.acceptor.state is AcceptorState.SUCCESS:
             successes.append(path.members - ignored)
-        if state is not AcceptorState.FAILURE or path.members & ignored:
+        if path.acceptor.state is not AcceptorState.FAILURE or path.members & ignored:
             continue
         # A failure that reads all that a success reads is one where that is no success.
         if any(path.members - each and each - path.members for each in successes):
@@ -275,18 +267,16 @@ _PROCESSES = listed(
 )
 
 
-def check_unhandled_states(
-    waiter: WaiterDefinition, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
-    """Check that the final states of a resource are mentioned; see `check_acceptors`."""
+def check_unhandled_states(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check that the final states of a resource are mentioned."""
     by_state: dict[AcceptorState, list[EnumComparison]] = {state: [] for state in AcceptorState}
-    for acceptor, path in zip(waiter.acceptors, paths, strict=True):
-        by_state[acceptor.state] += path.comparisons if path else ()
+    for path in waiter.paths.values():
+        by_state[path.acceptor.state] += path.comparisons
     successes, failures = by_state[AcceptorState.SUCCESS], by_state[AcceptorState.FAILURE]
     # A waiter for the end of a resource often succeeds by an error: then all acceptors count.
     deciding = successes or [*failures, *by_state[AcceptorState.RETRY]]
     for name, shape in {each.shape.name: each.shape for each in deciding}.items():
-        failed, ended = _unhandled(waiter, shape, by_state)
+        failed, ended = _unhandled(waiter.definition.name, shape, by_state)
         for values, severity, rule in (
             (failed, Severity.WARNING, "Failed"),
             (ended, Severity.NOTE, "Ended"),
@@ -300,18 +290,18 @@ def check_unhandled_states(
 
 
 def _unhandled(
-    waiter: WaiterDefinition, shape: Shape, by_state: Mapping[AcceptorState, list[EnumComparison]]
+    waiter: str, shape: Shape, by_state: Mapping[AcceptorState, list[EnumComparison]]
 ) -> tuple[list[str], list[str]]:
     """Return the unmentioned final values of an enumeration: those of failure, and the others.
 
     Args:
-        waiter: the waiter.
+        waiter: the name of the waiter.
         shape: the enumeration.
         by_state: the comparisons that acceptors make, by the state that they lead to.
     """
     own_name = shape.name
     mentioned = {e.value for group in by_state.values() for e in group if e.shape.name == own_name}
-    processes = processes_of(waiter.name, *mentioned)
+    processes = processes_of(waiter, *mentioned)
     successes, failures = by_state[AcceptorState.SUCCESS], by_state[AcceptorState.FAILURE]
     # Whether the waiter waits for an end, and whether it knows failure by another enumeration.
     to_end = all(processes_of(e.value) & ENDINGS for e in successes if e.shape.name == own_name)
@@ -322,7 +312,7 @@ def _unhandled(
         if value in mentioned or not _is_final(value, to_end=to_end):
             continue
         own = processes_of(value)
-        if to_end and means_gone(waiter.name) and not own & ENDINGS:
+        if to_end and means_gone(waiter) and not own & ENDINGS:
             continue
         is_own = own <= processes and (not to_end or bool(own & ENDINGS))
         means_failure = is_own and not fails_elsewhere and bool(state_words(value) & FAILED_WORDS)

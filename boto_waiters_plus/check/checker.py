@@ -19,7 +19,7 @@ from .events import Severity, ValidationEvent, apply_suppressions
 from .list_rules import check_lists
 from .loading import Checkable, load
 from .model import OperationShapes
-from .paths import traced_path
+from .paths import TracedWaiter
 from .practice_rules import check_practices, check_replaced
 from .report_rules import check_reports
 from .trait_rules import read_trait
@@ -132,25 +132,25 @@ def _waiter_events(trait: AppliedTrait, reports: Mapping[str, Any]) -> Iterator[
 
     def rules(operation: OperationShapes) -> Iterator[ValidationEvent]:
         checker = AcceptorChecker(operation)
-        for waiter in trait.definitions:
+        for definition in trait.definitions:
+            waiter = TracedWaiter(definition, operation)
             # Smithy's rules, then those that it lacks.
-            paths = [traced_path(acceptor, operation) for acceptor in waiter.acceptors]
             findings = itertools.chain(
-                check_waiter(waiter, checker),
-                check_acceptors(waiter, paths),
-                check_unhandled_states(waiter, paths),
-                check_practices(waiter, paths),
-                check_reports(waiter, reports_of(reports, waiter.name)),
-                check_replaced(waiter, trait.model),
+                check_waiter(definition, checker),
+                check_acceptors(waiter),
+                check_unhandled_states(waiter),
+                check_practices(waiter),
+                check_reports(definition, reports_of(reports, definition.name)),
+                check_replaced(definition, trait.model),
                 check_operation(operation),
-                check_absence(waiter, operation, paths),
-                check_lists(waiter, operation, paths),
+                check_absence(waiter),
+                check_lists(waiter),
             )
             # A note is for someone who can decide: generated waiters are changed by corrections.
-            is_generated = GENERATED in waiter.tags
+            is_generated = GENERATED in definition.tags
             for finding in findings:
                 if finding.severity is not Severity.NOTE or not is_generated:
-                    yield trait.target.finding(waiter.name, finding)
+                    yield trait.target.finding(definition.name, finding)
 
     if trait.newer is None:
         return rules(trait.operation)

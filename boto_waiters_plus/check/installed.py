@@ -17,7 +17,6 @@ from botocore.exceptions import DataNotFoundError
 from botocore.model import OperationModel, ServiceModel
 
 from ..definitions.shipped import shipped_definitions
-from ..definitions.smithy import aws_namespace
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..service.new_states import comparisons_of, mentions, new_failures, new_states
@@ -26,7 +25,7 @@ from ..service.service_waiters import generated_definitions
 from ..service.shapes import shape_id_of
 from .events import Severity, ValidationEvent
 from .model import BotocoreService
-from .paths import traced_path
+from .paths import TracedWaiter
 
 
 def check_installed(service: str | None = None) -> list[ValidationEvent]:
@@ -56,7 +55,7 @@ def _news(model: ServiceModel) -> Iterator[ValidationEvent]:
     try:
         own = {each.name: each for each in botocores_definitions(model)}
     except WaiterDefinitionError as error:
-        service = f"{aws_namespace(str(model.service_id))}#{model.service_name}"
+        service = BotocoreService(model).shape
         yield ValidationEvent(Severity.WARNING, "BotocoreUnknownForm", service, str(error))
         own = {}
     shipped = {each.name: each for each in shipped_definitions(str(model.service_id.hyphenize()))}
@@ -89,26 +88,21 @@ def _new_states(
     operation = model.operation_model(definition.operation)
     comparisons = comparisons_of(definition)
     failures = new_failures(definition.name, comparisons, operation)
-    shapes = BotocoreService(model).operation(operation.name)
-    traced = filter(None, (traced_path(each, shapes) for each in definition.acceptors))
-    compared = {each.shape.name for path in traced for each in path.comparisons}
+    waiter = TracedWaiter(definition, BotocoreService(model).operation(operation.name))
+    compared = {each.shape.name for path in waiter.paths.values() for each in path.comparisons}
     for enum, values in new_states(comparisons, operation).items():
         if compared and enum not in compared:
             continue
         left = [each for each in values if not mentions(comparisons_of(own), each)]
-        failed = [each for each in left if each in failures]
-        others = [each for each in left if each not in failures and is_shipped]
-        for severity, states, text in (
-            (
-                Severity.WARNING,
-                failed,
-                "looks like a failure, and no acceptor mentions it: a wait warns",
-            ),
-            (Severity.NOTE, others, "is a retry"),
-        ):
-            for state in states:
-                message = f"Waiter `{definition.name}`: {state}, new in {enum}, {text}"
-                yield _event(severity, f"BotocoreNewState.{definition.name}", operation, message)
+        for state in sorted(left, key=lambda each: each not in failures):
+            severity, text = Severity.NOTE, "is a retry"
+            if state in failures:
+                severity = Severity.WARNING
+                text = "looks like a failure, and no acceptor mentions it: a wait warns"
+            elif not is_shipped:
+                continue
+            message = f"Waiter `{definition.name}`: {state}, new in {enum}, {text}"
+            yield _event(severity, f"BotocoreNewState.{definition.name}", operation, message)
 
 
 def _event(severity: Severity, rule: str, operation: OperationModel, text: str) -> ValidationEvent:

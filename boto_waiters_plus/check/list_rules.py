@@ -20,13 +20,7 @@ from botocore.model import ListShape
 
 from ..definitions.state_words import ENDED_WORDS, means_absence, means_gone, state_words
 from ..definitions.words import listed
-from ..engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    OutputMatcher,
-    PathComparator,
-)
-from ..engine.model import WaiterDefinition
+from ..engine.acceptors import Acceptor, AcceptorState, OutputMatcher, PathComparator
 from ..service.errors import says_absent
 from ..service.shapes import (
     failure_lists,
@@ -40,7 +34,7 @@ from ..service.shapes import (
 from .events import Finding, Severity
 from .expressions import Node
 from .model import OperationShapes
-from .paths import TracedPath, members_named, members_read
+from .paths import TracedPath, TracedWaiter, members_named, members_read
 
 EC2 = "com.amazonaws.ec2#"
 _KEPT_ENDS = ENDED_WORDS | listed("DEPROVISIONED RELEASED")
@@ -49,48 +43,37 @@ _NEGATION = re.compile("Not(?!Exist)")
 """`InstancesNotProtected` is about instances that are there."""
 
 
-def check_lists(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
-    """Check what a waiter makes of lists of resources; see `check_acceptors`."""
-    output = operation.output
-    tokens = members_named(output, page_tokens(output))
-    for page in operation.pages or _listed_pages(operation):
-        members = members_read(page, operation.output)
-        is_finished = False
-        for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-            is_finished |= path is not None and not tokens.isdisjoint(path.members)
-            if path is not None and members and members <= path.members:
-                findings = _of_page(waiter, operation, page, acceptor, path, is_finished)
-                yield from (finding._replace(acceptor=index) for finding in findings)
-    read = frozenset[str]().union(*(path.members for path in paths if path is not None))
+def check_lists(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check what a waiter makes of lists of resources."""
+    operation, output = waiter.operation, waiter.operation.output
+    if not item_names(operation.input, output):
+        for page in operation.pages or _listed_pages(operation):
+            yield from _of_page(waiter, page)
     names_several = any(map(lists_names, members_of(operation.input).values()))
-    if names_several and not means_absence(waiter.name):
+    if names_several and not means_absence(waiter.definition.name):
         for name in failure_lists(output):
-            if not members_named(output, [name]) <= read:
+            if not members_named(output, [name]) <= waiter.members:
                 text = f"no acceptor reads `{name}`: a mistyped identifier is polled to the end"
                 yield Finding(Severity.WARNING, "WaiterUnreadFailures", text)
-    yield from _not_returned(waiter, operation, paths)
-    yield from _any_of_several(waiter, operation, paths)
+    yield from _not_returned(waiter)
+    yield from _any_of_several(waiter)
 
 
-def _not_returned(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
+def _not_returned(waiter: TracedWaiter) -> Iterator[Finding]:
+    operation, name = waiter.operation, waiter.definition.name
     names = name_lists(operation)
-    if not names or (means_gone(waiter.name) and not _NEGATION.search(waiter.name)):
+    if not names or (means_gone(name) and not _NEGATION.search(name)):
         return
     failures = members_named(operation.output, failure_lists(operation.output))
-    tells = [path is not None and not failures.isdisjoint(path.members) for path in paths]
+    tells = [index for index, path in waiter.paths.items() if failures & path.members]
     # Where no acceptor reads them, another rule says so.
-    if not any(tells) if failures else _refuses_unknown(operation, names):
+    if not tells if failures else _refuses_unknown(operation, names):
         return
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        if path is not None and "input." in path.expression.text:
-            return  # it counts them before
-        if path is None or acceptor.state is not AcceptorState.SUCCESS or any(tells[: index + 1]):
-            continue
-        if _compares_all(path):
+    for index, path in waiter.paths.items():
+        # What counts the items, or reads the failures, does so for those behind it.
+        if "input." in path.expression.text or index in tells:
+            return
+        if path.acceptor.state is AcceptorState.SUCCESS and _compares_all(path):
             text = f"an item of `{names[0]}` that the answer leaves out holds no wait up; "
             text += "compare how many succeed with how many the request names"
             if failures:
@@ -98,54 +81,48 @@ def _not_returned(
             yield Finding(Severity.WARNING, "WaiterNamedNotReturned", text, index)
 
 
-def _any_of_several(
-    waiter: WaiterDefinition, operation: OperationShapes, paths: list[TracedPath | None]
-) -> Iterator[Finding]:
-    names = name_lists(operation)
-    if not names or waiter.name.startswith("Any"):
+def _any_of_several(waiter: TracedWaiter) -> Iterator[Finding]:
+    names = name_lists(waiter.operation)
+    if not names or waiter.definition.name.startswith("Any"):
         return
     retried: list[frozenset[str]] = []
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        if path is None:
-            continue
+    for index, path in waiter.paths.items():
         is_any = path.comparator is PathComparator.ANY_STRING_EQUALS
-        is_enough = acceptor.state is AcceptorState.SUCCESS and is_any
+        is_enough = path.acceptor.state is AcceptorState.SUCCESS and is_any
         if is_enough and not any(path.members <= each for each in retried):
             text = f"one item of `{names[0]}` is enough; retry while another is in another state"
             yield Finding(Severity.WARNING, "WaiterAnyOfSeveral", text, index)
-        if acceptor.state is AcceptorState.RETRY:
+        if path.acceptor.state is AcceptorState.RETRY:
             retried.append(path.members)
 
 
-def _of_page(
-    waiter: WaiterDefinition,
-    operation: OperationShapes,
-    page: str,
-    acceptor: Acceptor,
-    path: TracedPath,
-    is_finished: bool,  # noqa: FBT001 - of this module
-) -> Iterator[Finding]:
-    if item_names(operation.input, operation.output):
-        return
-    filters = filters_of(operation.input)
-    if acceptor.state is AcceptorState.SUCCESS and not is_finished:
+def _of_page(waiter: TracedWaiter, page: str) -> Iterator[Finding]:
+    """Find what a waiter makes of the first page of a list that no request can narrow."""
+    operation = waiter.operation
+    members, filters = members_read(page, operation.output), filters_of(operation.input)
+    tokens = members_named(operation.output, page_tokens(operation.output))
+    # A filter that nothing documents may take names.
+    is_known = all(shape.documentation for shape in filters.values())
+    of_ended = bool(operation.pages) and not means_absence(waiter.definition.name)
+    is_finished = False
+    for index, path in waiter.paths.items():
+        is_finished |= not tokens.isdisjoint(path.members)
+        if not members or not members <= path.members:
+            continue
         is_all = _compares_all(path)
-        text = f"`{page}` is paginated, and the request cannot name an item: "
-        text += "each attempt sees only the first page"
-        # A filter that nothing documents may take names.
-        is_known = all(shape.documentation for shape in filters.values())
-        if is_known and (is_all or (operation.pages and not _only_counts(path))):
-            severity = Severity.WARNING if is_all and not filters else Severity.NOTE
-            yield Finding(severity, "WaiterPaginatedPath", text)
-    if means_absence(waiter.name) or not operation.pages:
-        return
-    match acceptor:
-        case Acceptor(state=AcceptorState.FAILURE, matcher=OutputMatcher(matcher=matcher)):
-            is_any = matcher.comparator is PathComparator.ANY_STRING_EQUALS
-            if is_any and state_words(matcher.expected) & _KEPT_ENDS:
-                text = f"an item that is {matcher.expected!r} from before fails the wait, "
-                text += f"since a request of {operation.name} cannot name an item"
-                yield Finding(Severity.WARNING, "WaiterFailsOnEndedItem", text)
+        is_meant = is_known and (is_all or (operation.pages and not _only_counts(path)))
+        match path.acceptor:
+            case Acceptor(state=AcceptorState.SUCCESS) if is_meant and not is_finished:
+                text = f"`{page}` is paginated, and the request cannot name an item: "
+                text += "each attempt sees only the first page"
+                severity = Severity.WARNING if is_all and not filters else Severity.NOTE
+                yield Finding(severity, "WaiterPaginatedPath", text, index)
+            case Acceptor(state=AcceptorState.FAILURE, matcher=OutputMatcher(each)) if of_ended:
+                is_any = each.comparator is PathComparator.ANY_STRING_EQUALS
+                if is_any and state_words(each.expected) & _KEPT_ENDS:
+                    text = f"an item that is {each.expected!r} from before fails the wait, "
+                    text += f"since a request of {operation.name} cannot name an item"
+                    yield Finding(Severity.WARNING, "WaiterFailsOnEndedItem", text, index)
 
 
 def name_lists(operation: OperationShapes) -> list[str]:

@@ -16,14 +16,16 @@ from botocore.model import ServiceModel
 
 from ..definitions.files import files_below, load_definitions
 from ..definitions.parsing import as_mapping
+from ..definitions.smithy import WAITABLE
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError
 from ..service.places import operation_name
+from ..service.service_waiters import without_status
 from .documents import Document, Target, newer_than_installed, read_document
 from .events import Location, Severity, ValidationEvent
 from .model import BotocoreService, service_by_any_name, service_by_name
 from .trait_rules import check_waiters2
-from .units import SmithyUnit, Unit, shapes_of, unknown_operation
+from .units import AppliedTrait, SmithyUnit, Unit, shapes_of, unknown_operation
 
 Checkable = str | os.PathLike[str] | Mapping[str, Any] | WaiterDefinition
 
@@ -153,6 +155,13 @@ def _definition_unit(
         if known is None:
             unit.events.append(unknown_operation(target, operation, service))
         else:
-            unit.add(service.operation(known), target, definitions=group)
+            of_model = service.model.operation_model(known)
+            unit.traits[WAITABLE].append(
+                AppliedTrait(
+                    target=target,
+                    operation=service.operation(known),
+                    definitions=[without_status(each, of_model) for each in group],
+                )
+            )
             unit.services[service.shape].add(str(target.shape))
     return unit

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from botocore.model import MapShape, Shape
 
-from ..engine.acceptors import Acceptor, InputOutputMatcher, OutputMatcher, PathComparator
+from ..engine.acceptors import Acceptor, DocumentMatcher, InputOutputMatcher, PathComparator
+from ..engine.model import WaiterDefinition
 from ..service.shapes import element_of, members_of
 from .expressions import Evaluator, Expression, ExpressionSyntaxError, Node, parse
 from .model import OperationShapes, enum_of
@@ -53,6 +55,7 @@ class EnumComparison:
 class TracedPath:
     """The path of an acceptor and what it reads."""
 
+    acceptor: Acceptor
     expression: Expression
     members: frozenset[str]
     """The members it reads, as `Shape$member`."""
@@ -65,13 +68,12 @@ class TracedPath:
 
 def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | None:
     """Follow the path of an acceptor; None if it has none, or none that parses."""
-    match acceptor.matcher:
-        case OutputMatcher(matcher=matcher):
-            document: Origin = operation.output
-        case InputOutputMatcher(matcher=matcher):
-            document = {"input": operation.input, "output": operation.output}
-        case _:
-            return None
+    if not isinstance(acceptor.matcher, DocumentMatcher):
+        return None
+    matcher = acceptor.matcher.matcher
+    document: Origin = operation.output
+    if isinstance(acceptor.matcher, InputOutputMatcher):
+        document = {"input": operation.input, "output": operation.output}
     tracer = _Tracer()
     try:
         expression = parse(matcher.path)
@@ -86,12 +88,32 @@ def traced_path(acceptor: Acceptor, operation: OperationShapes) -> TracedPath | 
         expected = EnumComparison(found, matcher.expected)
         tracer.comparisons.append(expected)
     return TracedPath(
+        acceptor=acceptor,
         expression=expression,
         members=frozenset(tracer.members),
         comparisons=tuple(tracer.comparisons),
         comparator=matcher.comparator,
         expected=expected,
     )
+
+
+@dataclass(frozen=True)
+class TracedWaiter:
+    """A waiter on the operation that it polls."""
+
+    definition: WaiterDefinition
+    operation: OperationShapes
+
+    @cached_property
+    def paths(self) -> Mapping[int, TracedPath]:
+        """The paths of its acceptors, by index: of those that have one that parses."""
+        traced = [traced_path(each, self.operation) for each in self.definition.acceptors]
+        return {index: path for index, path in enumerate(traced) if path is not None}
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The members that its paths read, as `Shape$member`."""
+        return frozenset[str]().union(*(path.members for path in self.paths.values()))
 
 
 def members_named(shape: Shape | None, names: Iterable[str]) -> frozenset[str]:

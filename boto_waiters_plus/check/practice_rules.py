@@ -19,9 +19,8 @@ from ..definitions.words import CHANGES, words_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
     PathComparator,
     SuccessMatcher,
 )
@@ -29,22 +28,23 @@ from ..engine.model import WaiterDefinition
 from .absence_rules import processes_of
 from .events import Finding, Severity
 from .model import enum_of
-from .paths import EnumComparison, TracedPath
+from .paths import EnumComparison, TracedWaiter
 
 _ENDS = ("COMPLET", "DONE", "FINISH")
 """Beginnings of words that say that something has ended."""
 
 
-def check_practices(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
-    """Check the name, and each acceptor; see `check_acceptors`."""
-    yield from _name(waiter)
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        text = _implied(acceptor, waiter.acceptors[index + 1 :])
+def check_practices(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check the name, and each acceptor."""
+    yield from _name(waiter.definition)
+    acceptors = waiter.definition.acceptors
+    for index, acceptor in enumerate(acceptors):
+        text = _implied(acceptor, acceptors[index + 1 :])
         if text is not None:
             yield Finding(Severity.NOTE, "WaiterImplicitAcceptor", text, index)
-        comparison = path.expected if path is not None else None
-        if acceptor.state is AcceptorState.FAILURE and comparison is not None:
-            yield from _intermediate(comparison, index)
+        path = waiter.paths.get(index)
+        if path and path.expected and acceptor.state is AcceptorState.FAILURE:
+            yield from _intermediate(path.expected, index)
 
 
 def check_replaced(waiter: WaiterDefinition, service: ServiceModel | None) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def _name(waiter: WaiterDefinition) -> Iterator[Finding]:
         words_of(acceptor.matcher.matcher.expected)
         for acceptor in waiter.acceptors
         if acceptor.state is AcceptorState.SUCCESS
-        and isinstance(acceptor.matcher, (OutputMatcher, InputOutputMatcher))
+        and isinstance(acceptor.matcher, DocumentMatcher)
         and acceptor.matcher.matcher.comparator is not PathComparator.BOOLEAN_EQUALS
     ]
     # Some resources do have the state that the name ends with.

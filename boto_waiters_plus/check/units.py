@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,6 @@ from botocore.model import ServiceModel
 
 from ..definitions.parsing import as_mapping
 from ..definitions.smithy import AWS_NAMESPACE, OVERLAY, OVERLAY_PROBLEM, WAITABLE
-from ..definitions.waiters2 import without_status
 from ..engine.model import WaiterDefinition
 from .documents import Document, Target, as_note
 from .events import Location, Severity, Suppression, ValidationEvent, of_metadata, of_trait
@@ -53,22 +52,6 @@ class Unit:
     def is_readable(self) -> bool:
         """Whether all that was loaded has the right form and place."""
         return not any(event.severity is Severity.ERROR for event in self.events)
-
-    def add(
-        self, operation: OperationShapes, target: Target, *, definitions: Iterable[WaiterDefinition]
-    ) -> None:
-        """Add waiters that come in another form than the trait's."""
-        resolved = tuple(
-            without_status(
-                definition,
-                is_head=operation.http_method == "HEAD",
-                errors=[(error.name, error.status) for error in operation.errors],
-                keep_others=True,
-            )
-            for definition in definitions
-        )
-        applied = AppliedTrait(target=target, operation=operation, definitions=resolved)
-        self.traits[WAITABLE].append(applied)
 
     def error(self, shape: str | None, message: str, location: Location | None = None) -> None:
         """Report that something cannot be loaded."""

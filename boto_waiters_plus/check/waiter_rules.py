@@ -22,10 +22,9 @@ from ..definitions.words import READS, SAFE_METHODS, is_changing, verb_of
 from ..engine.acceptors import (
     Acceptor,
     AcceptorState,
+    DocumentMatcher,
     ErrorTypeMatcher,
-    InputOutputMatcher,
     Matcher,
-    OutputMatcher,
     PathComparator,
     PathMatcher,
     StatusMatcher,
@@ -36,7 +35,7 @@ from .documents import Target
 from .events import Finding, Severity, ValidationEvent
 from .expressions import ExpressionSyntaxError, lint, parse, sample
 from .model import OperationShapes, enum_of
-from .paths import TracedPath
+from .paths import TracedPath, TracedWaiter
 
 _RULE = "WaitableTrait"
 _PROBLEM = f"{_RULE}JmespathProblem"
@@ -97,15 +96,14 @@ class AcceptorChecker:
     def __init__(self, operation: OperationShapes) -> None:
         self._operation = operation
         self._output = sample(operation.output)
-        self._both = {"input": sample(operation.input), "output": self._output}
+        both = {"input": sample(operation.input), "output": self._output}
+        self._documents = {"output": self._output, "inputOutput": both}
 
     def check(self, acceptor: Acceptor) -> Iterator[Finding]:
         """Check an acceptor."""
         match acceptor.matcher:
-            case OutputMatcher(matcher=matcher):
-                yield from self._path_matcher(matcher, self._output)
-            case InputOutputMatcher(matcher=matcher):
-                yield from self._path_matcher(matcher, self._both)
+            case DocumentMatcher(matcher=matcher, kind=kind):
+                yield from self._path_matcher(matcher, self._documents[kind])
             case ErrorTypeMatcher(error_type=error_type):
                 yield from self._error_type(error_type)
         if acceptor.message is not None and acceptor.state is AcceptorState.FAILURE:
@@ -199,22 +197,19 @@ def nearest(name: str, names: Iterable[str], *, similarity: float = 0.8) -> str 
 _LISTED = 12  # values of an enumeration in a message
 
 
-def check_acceptors(waiter: WaiterDefinition, paths: list[TracedPath | None]) -> Iterator[Finding]:
-    """Check which acceptors of a waiter can match.
-
-    Args:
-        waiter: the waiter.
-        paths: its acceptors' paths; None for an acceptor without one, or with one that does not
-            parse.
-    """
+def check_acceptors(waiter: TracedWaiter) -> Iterator[Finding]:
+    """Check which acceptors of a waiter can match."""
+    acceptors = waiter.definition.acceptors
     matching: set[AcceptorState] = set()
-    for index, (acceptor, path) in enumerate(zip(waiter.acceptors, paths, strict=True)):
-        first = _covering(acceptor.matcher, waiter.acceptors[:index])
+    for index, acceptor in enumerate(acceptors):
+        path = waiter.paths.get(index)
+        earlier = enumerate(acceptors[:index])
+        first = next((each for each in earlier if _covers(each[1].matcher, acceptor.matcher)), None)
         if first is None and not (path and path.expected and not path.expected.can_match):
             matching.add(acceptor.state)
         for finding in _findings(acceptor, path, first):
             yield finding._replace(acceptor=index)
-    if AcceptorState.SUCCESS in {*waiter.states} - matching:
+    if AcceptorState.SUCCESS in {*waiter.definition.states} - matching:
         yield Finding(Severity.DANGER, "WaiterNeverSucceeds", "no success acceptor can match")
 
 
@@ -253,24 +248,16 @@ def _unknown_values(path: TracedPath) -> Iterator[str]:
         yield f"'{comparison.value}' ({where}) is not a value of {name} [{listed}]{hint}"
 
 
-def _covering(matcher: Matcher, earlier: tuple[Acceptor, ...]) -> tuple[int, Acceptor] | None:
-    """Return the first earlier acceptor that matches whenever this matcher does."""
-    covering = (each for each in enumerate(earlier) if _covers(each[1].matcher, matcher))
-    return next(covering, None)
-
-
 def _covers(general: Matcher, special: Matcher) -> bool:
+    """Whether a matcher matches whenever a special one does."""
     match general, special:
-        case SuccessMatcher(success=True), OutputMatcher() | InputOutputMatcher():
+        case SuccessMatcher(success=True), DocumentMatcher():
             return True
         case SuccessMatcher(success=False), ErrorTypeMatcher():
             return True
         case ErrorTypeMatcher(name=one), ErrorTypeMatcher(name=other):
             return one == other
-        case (OutputMatcher(matcher=one), OutputMatcher(matcher=other)) | (
-            InputOutputMatcher(matcher=one),
-            InputOutputMatcher(matcher=other),
-        ):
+        case DocumentMatcher(one), DocumentMatcher(other) if general.kind == special.kind:
             if (one.path, one.expected) != (other.path, other.expected):
                 return False
             some, every = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS

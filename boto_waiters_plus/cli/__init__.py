@@ -35,7 +35,7 @@ from .exit_codes import (
     ended_by_sigterm,
     exit_code,
 )
-from .parser import COMMANDS, Parser
+from .parser import COMMANDS, Parser, complete, typed_words
 
 DEFAULT_COMMAND = "wait"
 
@@ -126,10 +126,6 @@ def _tell(error: Exception, prog: str) -> int:
 
 
 def _complete() -> int:
-    # Only in a completing shell.
-    from ..service.catalog import service_names  # noqa: PLC0415
-    from .parser import complete, typed_words  # noqa: PLC0415
-
     words = typed_words(os.environ)
     is_named = not words or words[0] in COMMANDS
     name = words[0] if words and is_named else DEFAULT_COMMAND
@@ -139,7 +135,7 @@ def _complete() -> int:
         # A message would be drawn into the line that is typed.
         return USAGE_ERROR
     # Where the line lacks the name of the subcommand, the subcommand's own parser reads it.
-    return complete(parsers[0 if is_named else 1] if words else None, service_names)
+    return complete(parsers[0 if is_named else 1] if words else None)
 
 
 def _parsers(name: str, words: Sequence[str]) -> tuple[Parser, Parser | None]:

@@ -19,7 +19,7 @@ from .operation_parameters import add_operation_parameters
 from .options import add_client_options, add_options_of_one, service_model, session_of
 from .output import add_output_options, one_a_line
 from .parser import Parser, complete_with
-from .service_lookup import SERVICE_HELP, operation_named, operations_of
+from .service_lookup import SERVICE_HELP, operation_named, operations_that
 from .show import effect_lines
 
 USAGE = """boto-wait begin SERVICE OPERATION [--parameter value ...] --max-wait TIME
@@ -61,7 +61,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--resume", metavar="PATH", help="go on with a call that a store keeps")
     add_output_options(parser)
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_client_options(parser)
 
 
@@ -92,7 +91,7 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
         if not is_help and "_ARGCOMPLETE" not in os.environ:
             raise UsageError(f"OPERATION is missing. {listed}")
         parser.description = f"{parser.description}\n\n{listed}"
-        complete_with(second, lambda _: effects, lambda: _that_change(service))
+        complete_with(second, lambda _: effects, lambda: operations_that(service, only_read=False))
         return
     operation = operation_named(service, names[1])
     name = xform_name(operation.name, "-")
@@ -111,14 +110,6 @@ def _effects(service: ServiceModel) -> dict[str, list[str]]:
     for effect in effects_of(service.service_name):
         found.setdefault(xform_name(effect.after, "-"), []).append(xform_name(effect.name, "-"))
     return found
-
-
-def _that_change(service: ServiceModel) -> list[str]:
-    """Return the operations that may change something."""
-    from ..service.on_the_spot import only_reads  # noqa: PLC0415 - slow, and not for the help
-
-    known = operations_of(service)
-    return [name for name in known if not only_reads(service.operation_model(known[name]))]
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ import contextlib
 import re
 import shlex
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -63,14 +62,13 @@ def run_change(arguments: argparse.Namespace) -> int:
         report = _Report(change, arguments)
         waits = [(report.description, label)]
         progress = progress_on_stderr(waits, change.prepared.max_wait, quiet=is_quiet)
-        started_at = time.monotonic()
         end: WaiterOutcome[Any] | Exception | None
         try:
             with progress:
                 end = change.run()
         except KeyboardInterrupt as interrupt:
-            elapsed = time.monotonic() - started_at
-            report.interrupted(progress.waits[0], change.polled(), elapsed)
+            for wait in progress.interrupted():
+                report.interrupted(wait, change.polled())
             return exit_code(interrupt)
         except (BotoCoreError, ClientError, StoreError) as error:
             end = error

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import boto_waiters_plus as bwp  # whose errors are imported when they are named: botocore is slow
+
+from ..common.process import handling_signals
 
 SUCCEEDED: Final = 0
 PROBLEMS: Final = 1
@@ -86,7 +86,7 @@ def refuse_missing(names: Iterable[str]) -> None:
         raise UsageError(f"no such file: {', '.join(missing)}")
 
 
-def ended_by_sigterm() -> AbstractContextManager[None]:
+def ended_by_sigterm() -> AbstractContextManager[object]:
     """Raise `Terminated` at SIGTERM inside, unless somebody else handles the signal."""
     received: list[int] = []
 
@@ -96,51 +96,35 @@ def ended_by_sigterm() -> AbstractContextManager[None]:
         if len(received) == 1:
             raise Terminated
 
-    return _handled(signal.SIGTERM, end)
+    return _handled("SIGTERM", end)
 
 
-def sighup_as_sigterm() -> AbstractContextManager[None]:
+def sighup_as_sigterm() -> AbstractContextManager[object]:
     """Let SIGHUP do inside what SIGTERM does, unless somebody else handles or ignores it."""
-    # Windows has none.
-    number = getattr(signal, "SIGHUP", None)
-    return _handled(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    return _handled("SIGHUP", lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
-@contextlib.contextmanager
-def _handled(number: int | None, handler: Callable[..., object]) -> Iterator[None]:
+def _handled(name: str, handler: Callable[..., object]) -> AbstractContextManager[object]:
     """Handle a signal inside, in the main thread and unless somebody else handles or ignores it."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if number is None or not is_main or signal.getsignal(number) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, signal.SIG_DFL)
+    # Windows has no SIGHUP.
+    number: Any = getattr(signal, name, None)
+    is_free = number is not None and signal.getsignal(number) is signal.SIG_DFL
+    return handling_signals([number] if is_free else (), handler)
 
 
-def _codes() -> list[tuple[Any, int]]:
-    """Return the kinds of errors with their exit codes; the first that fits counts."""
+def _codes() -> Iterator[tuple[Any, int]]:
+    """Yield the kinds of errors with their exit codes; the first that fits counts."""
+    yield Terminated, TERMINATED
+    yield KeyboardInterrupt, INTERRUPTED
+    yield BrokenPipeError, CLOSED_PIPE
+    yield UsageError, USAGE_ERROR
+    yield NotConfiguredError, NOT_CONFIGURED
+    yield (bwp.WaiterTimeoutError, bwp.WaiterAttemptsError), TIMED_OUT
+
     from botocore import exceptions as botocore  # noqa: PLC0415 - slow
 
-    missing = (
-        botocore.NoCredentialsError,
-        botocore.PartialCredentialsError,
-        botocore.CredentialRetrievalError,
-        botocore.RefreshWithMFAUnsupportedError,
-        botocore.SSOError,
-        botocore.TokenRetrievalError,
-        botocore.NoAuthTokenError,
-        botocore.ProfileNotFound,
-        botocore.NoRegionError,
-    )
-    return [
-        (Terminated, TERMINATED),
-        (KeyboardInterrupt, INTERRUPTED),
-        (BrokenPipeError, CLOSED_PIPE),
-        ((UsageError, botocore.ParamValidationError), USAGE_ERROR),
-        ((bwp.WaiterTimeoutError, bwp.WaiterAttemptsError), TIMED_OUT),
-        ((NotConfiguredError, *missing), NOT_CONFIGURED),
-        (botocore.ClientError, ERROR_RESPONSE),
-    ]
+    from ..calls.credentials import CREDENTIAL_ERRORS  # noqa: PLC0415 - the same
+
+    yield botocore.ParamValidationError, USAGE_ERROR
+    yield (*CREDENTIAL_ERRORS, botocore.ProfileNotFound, botocore.NoRegionError), NOT_CONFIGURED
+    yield botocore.ClientError, ERROR_RESPONSE

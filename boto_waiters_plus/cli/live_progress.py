@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -55,6 +56,11 @@ class PlainProgress(Progress):
     def cleared(self) -> Iterator[None]:
         """Clear the screen for other output inside the block."""
         yield
+
+    def interrupted(self) -> list[WaitProgress]:
+        """Return the waits that have not ended, with the time that has passed by now."""
+        elapsed = self._clock() - self._started_at
+        return [replace(self.waits[index], elapsed=elapsed) for index in self.running]
 
     @staticmethod
     def _observed(event: WaitEvent) -> str | None:

@@ -24,6 +24,7 @@ from botocore.validate import ParamValidator
 
 from ..definitions.files import MAX_FILE_SIZE
 from ..engine.redaction import printable
+from ..service.shapes import members_of, required_of
 from .exit_codes import UsageError
 from .parser import Parser, complete_with
 from .service_lookup import UnknownNameError
@@ -53,12 +54,6 @@ def option_of(member: str) -> str:
     return "--" + xform_name(member, "-")
 
 
-def members_of(operation: OperationModel) -> Mapping[str, Shape]:
-    """Return the parameters of an operation."""
-    shape = operation.input_shape
-    return {} if shape is None else shape.members
-
-
 def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
     """Add an option for each parameter of the operation; the help begins with them.
 
@@ -66,11 +61,11 @@ def add_operation_parameters(parser: Parser, operation: OperationModel) -> None:
     so, and `only_by_json` of the parsed arguments has their names.
     """
     only_by_json: list[str] = []
-    required = () if operation.input_shape is None else operation.input_shape.required_members
+    members, required = members_of(operation.input_shape), required_of(operation.input_shape)
     group = parser.add_argument_group(f"parameters of {operation.name}")
     parser.put_first(group)
     # The sort is stable: the model's order remains.
-    for name, shape in sorted(members_of(operation).items(), key=lambda m: m[0] not in required):
+    for name, shape in sorted(members.items(), key=lambda m: m[0] not in required):
         text = "required. " * (name in required) + first_sentences(shape.documentation)
         keywords: dict[str, Any] = {"metavar": _metavar(shape)}
         if shape.type_name == "boolean":
@@ -122,7 +117,7 @@ def given_parameters(arguments: argparse.Namespace, operation: OperationModel) -
     if arguments.cli_input_json is not None:
         text = arguments.cli_input_json
         parameters = json_object(_contents(text, "--cli-input-json"), "--cli-input-json")
-    for name, shape in members_of(operation).items():
+    for name, shape in members_of(operation.input_shape).items():
         if (given := getattr(arguments, PREFIX + name, None)) is not None:
             parameters[name] = parsed(shape, given, option_of(name))
     return parameters
@@ -146,12 +141,12 @@ def check_parameters(
         UsageError: there is no such parameter, a required one is missing, or a value is of the
             wrong type.
     """
-    known = members_of(operation)
+    shape = operation.input_shape
+    known = members_of(shape)
     for name in parameters:
         if name not in known:
             problem = UnknownNameError(f"{operation.name} parameter", name, known)
             raise UsageError(f"{where}{problem}")
-    shape = operation.input_shape
     if shape is None:
         return
     missing = [
@@ -177,10 +172,11 @@ def member_named(operation: OperationModel, name: str) -> str:
     Raises:
         UsageError: there is none.
     """
-    for member in members_of(operation):
+    members = members_of(operation.input_shape)
+    for member in members:
         if name in (member, option_of(member), option_of(member)[2:]):
             return member
-    known = [option_of(member)[2:] for member in members_of(operation)]
+    known = [option_of(member)[2:] for member in members]
     raise UnknownNameError(f"{operation.name} parameter", name, known)
 
 
@@ -206,12 +202,11 @@ def parsed(shape: Shape, given: Any, where: str) -> Any:
         return given
     if not isinstance(shape, ListShape):
         return _value(shape, given, where)
-    words = given if isinstance(given, list) else [given]
-    if len(words) == 1:
-        text = _contents(words[0], where)
+    if len(given) == 1:
+        text = _contents(given[0], where)
         if text.lstrip().startswith("["):
             return _json(text, where)
-    return [_value(shape.member, word, where) for word in words]
+    return [_value(shape.member, word, where) for word in given]
 
 
 def _value(shape: Shape, word: str, where: str) -> Any:

@@ -296,7 +296,6 @@ def add_wait_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--store", metavar="URL", help="file or SQLAlchemy URL of the store")
     group = parser.add_argument_group("output")
     add_output_options(group)
-    group.add_argument("--quiet", action="store_true", help="print errors only")
     add_client_options(parser)
 
 

@@ -94,17 +94,14 @@ class OutcomeReport:
         if self._answer in facts:
             print(json_text(facts[self._answer], indent=2), flush=True)
 
-    def interrupted(
-        self, wait: WaitProgress, parameters: Mapping[str, Any], elapsed: float
-    ) -> None:
+    def interrupted(self, wait: WaitProgress, parameters: Mapping[str, Any]) -> None:
         """Print how far a wait got before a signal ended it."""
         facts = self._facts("interrupted", wait, parameters)
-        facts |= {"elapsed": round(elapsed, 3), "observed": wait.observed}
-        facts |= reported_json(wait)
+        facts |= {"observed": wait.observed, **reported_json(wait)}
         print_json(facts, self._arguments)
         state = f", last state seen: {printable(wait.observed)}" if wait.observed else ""
-        text = f"interrupted after {span(elapsed)}{state} ({counted(wait.attempts, 'attempt')})"
-        self._say(f"{wait.label}: {text}")
+        attempts = counted(wait.attempts, "attempt")
+        self._say(f"{wait.label}: interrupted after {span(wait.elapsed)}{state} ({attempts})")
         self._lead_on(facts)
 
     def _failed(self, wait: WaitProgress, parameters: Mapping[str, Any], error: Exception) -> None:
@@ -116,11 +113,10 @@ class OutcomeReport:
             text = str(error).removesuffix("".join(error.advice)) + in_flags(error.advice)
             text = text if error.label else f"{wait.label}: {text}"
             facts |= _counts(error)
-            acceptor = error.acceptor
-            facts["acceptor"] = None if acceptor is None else acceptor.text
-            facts |= {"observed": error.observed, "service_message": error.service_message}
-            facts |= {"cause_found": error.cause_found, "failed_ids": error.failed_ids}
-            facts |= _timeline(error)
+            acceptor = error.acceptor and error.acceptor.text
+            facts |= {"acceptor": acceptor, "observed": error.observed}
+            facts |= {"service_message": error.service_message, "cause_found": error.cause_found}
+            facts |= {"failed_ids": error.failed_ids, **_timeline(error)}
             if self._with_response and ending != "error":
                 facts[self._answer] = safe_response(self._operation, error.last_response)
         facts["error"] = error_json(error)
@@ -173,14 +169,12 @@ def redacted(
         }
     if isinstance(value, (list, tuple)):
         return [within(inner_shape(shape), each) for each in value]
-    if isinstance(value, (dt.datetime, dt.date)):
+    if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode("ascii")
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    # A stream.
-    return None
+    # A stream is left out.
+    return value if isinstance(value, (str, int, float)) else None
 
 
 def _counts(wait: WaitProgress | WaiterOutcome[Any] | WaiterError) -> dict[str, Any]:

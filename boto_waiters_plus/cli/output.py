@@ -149,7 +149,7 @@ def _cell(cell: str | float) -> str:
 
 
 def add_output_options(parser: Any) -> None:
-    """Add `--output`, `--query` and `--include-response`."""
+    """Add `--output`, `--query`, `--include-response` and `--quiet`."""
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument(
         "--query",
@@ -158,6 +158,7 @@ def add_output_options(parser: Any) -> None:
         help="JMESPath: print this of the JSON outcome, the response included",
     )
     parser.add_argument("--include-response", action="store_true", help="print the response too")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def expression(text: str) -> ParsedResult:
@@ -166,10 +167,9 @@ def expression(text: str) -> ParsedResult:
     Raises:
         ArgumentTypeError: it is malformed, or calls a function in a way that cannot work.
     """
-    place = Place("--query")
     try:
         # Literals may lack quotes, as in examples of aws-cli: [?State==`running`].
-        require_known_functions(text, place, "expression")
+        require_known_functions(text, Place("--query"), "expression")
     except WaiterDefinitionError as error:
         raise argparse.ArgumentTypeError(error.problem.splitlines()[0]) from None
     parsed: ParsedResult = jmespath.compile(text)
@@ -209,26 +209,19 @@ def text_lines(value: Any, name: str = "") -> Iterator[str]:
     Values of a list or an object without further lists and objects are separated by tabs. What is
     inside an object begins with the name of its member, in capitals.
     """
-    start = [name.upper()] if name else []
-    if isinstance(value, dict):
-        members = sorted(value.items())
-        plain = [printable(str(each)) for _, each in members if not _is_nested(each)]
-        if plain:
-            yield "\t".join([*start, *plain])
-        for member, each in members:
-            if _is_nested(each):
-                yield from text_lines(each, member)
-    elif isinstance(value, list):
-        plain = [printable(str(each)) for each in value if not _is_nested(each)]
-        if start:
-            yield from ("\t".join([*start, each]) for each in plain)
-        elif plain:
-            yield "\t".join(plain)
-        for each in value:
-            if _is_nested(each):
-                yield from text_lines(each, name)
-    else:
+    if not _is_nested(value):
         yield printable(str(value))
+        return
+    is_list, start = isinstance(value, list), [name.upper()] if name else []
+    members = [(name, each) for each in value] if is_list else sorted(value.items())
+    plain = [printable(str(each)) for _, each in members if not _is_nested(each)]
+    if is_list and start:
+        yield from ("\t".join([*start, each]) for each in plain)
+    elif plain:
+        yield "\t".join([*start, *plain])
+    for member, each in members:
+        if _is_nested(each):
+            yield from text_lines(each, member)
 
 
 def _is_nested(value: Any) -> bool:

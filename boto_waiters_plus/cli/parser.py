@@ -117,14 +117,11 @@ def complete_with(
     action.completer = completer  # type: ignore[attr-defined] # see above
 
 
-def complete(
-    parser: argparse.ArgumentParser | None, service_names: Callable[[], Iterable[str]]
-) -> int:
+def complete(parser: argparse.ArgumentParser | None) -> int:
     """Print the words that can follow; does not return if argcomplete is there.
 
     Args:
         parser: the parser of the words before; None completes the first word.
-        service_names: returns what the first word may be, apart from a subcommand.
 
     Returns:
         1 if argcomplete is not installed.
@@ -134,6 +131,8 @@ def complete(
     except ImportError:
         return 1
     if parser is None:
+        from ..service.catalog import service_names  # noqa: PLC0415 - in a completing shell only
+
         parser = Parser()
         parser.add_argument("--version", action="store_true")
         complete_with(parser.add_argument("first"), lambda _: [*COMMANDS, *service_names()])

@@ -87,8 +87,7 @@ def drawn_schedules(
     service: str, definition: WaiterDefinition, max_wait: float
 ) -> list[DrawnSchedule]:
     """Return the schedules of botocore's waiter of this name, if any, and of the definition."""
-    stock = _stock(service, definition.name, max_wait)
-    return [*([] if stock is None else [stock]), _ours(definition, max_wait)]
+    return [*_stock(service, definition.name, max_wait), _ours(definition, max_wait)]
 
 
 def seconds_late(times: Sequence[float], end: float) -> float | None:
@@ -133,12 +132,12 @@ def _ours(
     return DrawnSchedule("wait_until", samples[DRAWN], facts)
 
 
-def _stock(service: str, name: str, max_wait: float) -> DrawnSchedule | None:
-    """Return the schedule of botocore's waiter; None if it has none of this name."""
+def _stock(service: str, name: str, max_wait: float) -> Iterator[DrawnSchedule]:
+    """Yield the schedule of botocore's waiter, if it has one of this name."""
     try:
         config = Session().get_waiter_model(service).get_waiter(name)
     except (BotoCoreError, ValueError):
-        return None
+        return
     times = [float(config.delay * number) for number in range(config.max_attempts)]
     seen = [time for time in times if time <= max_wait]
     late = seconds_late(times, max_wait)
@@ -146,7 +145,7 @@ def _stock(service: str, name: str, max_wait: float) -> DrawnSchedule | None:
     facts += "" if late is None else f", a change is seen {late:.1f} s late"
     goes_on = len(seen) < len(times)
     facts += f", goes on until {span(times[-1])}" if goes_on else f", ends at {span(times[-1])}"
-    return DrawnSchedule("botocore", seen, facts)
+    yield DrawnSchedule("botocore", seen, facts)
 
 
 def _drawing(schedules: Sequence[DrawnSchedule], max_wait: float, width: int) -> Iterator[str]:

@@ -153,6 +153,17 @@ def operations_of(service: ServiceModel) -> dict[str, str]:
     return {xform_name(name, "-"): name for name in service.operation_names}
 
 
+def operations_that(service: ServiceModel, *, only_read: bool) -> list[str]:
+    """Return the operations that only read, or else those that may change something."""
+    from ..service.on_the_spot import only_reads  # noqa: PLC0415 - slow, and not for the help
+
+    return [
+        name
+        for name, operation in operations_of(service).items()
+        if only_reads(service.operation_model(operation)) is only_read
+    ]
+
+
 def confidence(definition: WaiterDefinition) -> str:
     """Return what a definition rests on, in words: `12 recorded answers, run on moto`."""
     if definition.source.startswith("data/") and definition.tags:

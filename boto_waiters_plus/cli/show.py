@@ -9,8 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from botocore import xform_name
-from botocore.exceptions import UnknownServiceError
-from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
+from botocore.model import OperationModel
 
 from ..changes.known_effects import Effect, effects_after, why_nothing_follows
 from ..definitions.words import documentation_text
@@ -18,6 +17,7 @@ from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
 from ..engine.model import WaiterDefinition
 from ..engine.redaction import printable
+from ..service.catalog import model_of
 from ..service.places import default_loader
 from ..service.reasons import quoted_reasons
 from ..service.service_waiters import ServiceWaiters
@@ -120,10 +120,9 @@ def attempt_times(
 def _mutation(arguments: argparse.Namespace) -> OperationModel | None:
     """Return the operation that is named."""
     try:
-        service = find_service(arguments.service)
-        model = default_loader().load_service_model(service, "service-2")
-        return operation_named(ServiceModel(model, service), arguments.waiter)
-    except (UnknownNameError, UnknownServiceError):
+        model = model_of(find_service(arguments.service))
+        return None if model is None else operation_named(model, arguments.waiter)
+    except UnknownNameError:
         return None
 
 
@@ -190,11 +189,8 @@ def _lines(service: str, definition: WaiterDefinition) -> Iterator[str]:
 
 
 def _reasons(service: str, definition: WaiterDefinition) -> Mapping[str, bool]:
-    try:
-        model = default_loader().load_service_model(service, "service-2")
-        operation = ServiceModel(model, service).operation_model(definition.operation)
-    except (UnknownServiceError, OperationNotFoundError):
-        operation = None
+    model, name = model_of(service), definition.operation
+    operation = model.operation_model(name) if model and name in model.operation_names else None
     return quoted_reasons(definition, operation)
 
 

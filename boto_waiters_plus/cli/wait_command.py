@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,9 @@ from ..hooks.enabling import enable
 from ..service.bound_waiter import BoundWaiter
 from ..service.catalog import service_names, spelled
 from ..service.labels import told_apart
-from ..service.on_the_spot import GONE, made_waiter, only_reads
+from ..service.on_the_spot import GONE, made_waiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import state_members
+from ..service.shapes import members_of, state_members
 from ..service.waits import wait_until
 from .exit_codes import OF_A_WAIT, CannotRunError, UsageError, common_exit_code, exit_code
 from .live_progress import PlainProgress, progress_on_stderr
@@ -38,7 +37,6 @@ from .operation_parameters import (
     given_parameters,
     json_object,
     member_named,
-    members_of,
     parsed,
 )
 from .operations import store_of
@@ -55,7 +53,7 @@ from .options import (
 from .outcome_report import OutcomeReport
 from .output import acceptor_rows, columns, flag, one_a_line, refused
 from .parser import Parser, complete_with
-from .service_lookup import SERVICE_HELP, operation_named, operations_of, waiter_among
+from .service_lookup import SERVICE_HELP, operation_named, operations_that, waiter_among
 
 if TYPE_CHECKING:
     from ..batch.wait import Wait
@@ -102,7 +100,7 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     waiters = ServiceWaiters(service, session.get_component("data_loader"), definitions)
     if len(names) == 1:
         known = sorted(name.replace("_", "-") for name in waiters)
-        complete_with(second, lambda _: known, lambda: _that_read(service))
+        complete_with(second, lambda _: known, lambda: operations_that(service, only_read=True))
         _list_names(parser, service, known, arguments)
         return
     if spelled(names[1], waiters) is None:
@@ -136,7 +134,8 @@ def _list_names(
     title, names = f"Waiters of {name}:", waiters
     if arguments.until is not None or not waiters:
         what = "OPERATION --until STATE"
-        title, names = f"Operations of {name} that only read:", _that_read(service)
+        title = f"Operations of {name} that only read:"
+        names = operations_that(service, only_read=True)
     listed = one_a_line(title, names)
     if not arguments.help and "_ARGCOMPLETE" not in os.environ:
         hint = f"Write `boto-wait {name} {what} --max-wait TIME`; --help lists its parameters."
@@ -171,20 +170,10 @@ def _waiter_until(operation: OperationModel, arguments: argparse.Namespace) -> B
     Raises:
         UsageError: the operation cannot be polled, or has no such state.
     """
-    given = {name: getattr(arguments, name) for name in AD_HOC}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name in AD_HOC if (value := getattr(arguments, name)) is not None}
     with refused(ValueError):
         definition = made_waiter(operation, arguments.until, arguments.state_path, **given)
         return ServiceWaiters(operation.service_model, None).bind(definition)
-
-
-def _that_read(service: ServiceModel) -> list[str]:
-    """Return the operations that can be polled."""
-    return [
-        name
-        for name, operation in operations_of(service).items()
-        if only_reads(service.operation_model(operation))
-    ]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -267,7 +256,6 @@ class _Waits:
 
     def run(self, each: Sequence[dict[str, Any]], report: OutcomeReport) -> int:
         """Run the waits, reporting each as it ends; return the exit code."""
-        started_at = time.monotonic()
         codes = []
         try:
             with self._progress:
@@ -277,9 +265,8 @@ class _Waits:
                         wait = self._progress.waits[index]
                         codes.append(report.ended(wait, each[index], result))
         except KeyboardInterrupt as interrupt:
-            elapsed = time.monotonic() - started_at
-            for index in self._progress.running:
-                report.interrupted(self._progress.waits[index], each[index], elapsed)
+            for wait in self._progress.interrupted():
+                report.interrupted(wait, each[wait.index])
             return exit_code(interrupt)
         return common_exit_code(codes)
 
@@ -346,7 +333,7 @@ def _parameters(
         member = member_named(operation, name)
         if not values:
             raise UsageError(f"--each {name} needs at least one value")
-        shape = members_of(operation)[member]
+        shape = members_of(operation.input_shape)[member]
         for number, value in enumerate(values, 1):
             given = [value] if isinstance(shape, ListShape) else value
             where = f"value {number} of --each {name}"

@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .wrong_arguments import Keyword, Parts, WrongTypeError, WrongValueError, wrong_type
 
@@ -221,23 +221,16 @@ def refuse_wrong_names(function: str, names: Iterable[str], right: Mapping[str, 
 
 
 def answers_other_names(
-    right: Mapping[str, Parts], function_name: str = ""
+    right: Mapping[str, Parts], name: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function without `**keywords` so that it refuses other names; see above."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        name = function_name or function.__name__
-
         @wraps(function)
         def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
             refuse_wrong_names(name, keywords, right)
             return function(*arguments, **keywords)
 
-        @wraps(function)
-        async def awaited(*arguments: P.args, **keywords: P.kwargs) -> Any:
-            return await cast("Any", checked(*arguments, **keywords))
-
-        # Frameworks ask whether a function is to be awaited.
-        return cast("Any", awaited) if iscoroutinefunction(function) else checked
+        return checked
 
     return decorate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from functools import partial
 from typing import Any, Final
 
 # --- the error of a definition, kept apart from the errors of waits, which need botocore's -------
@@ -41,13 +42,8 @@ class WaiterDefinitionError(ValueError):
         self.acceptor = acceptor
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_definition_error, (self.problem, self.source, self.waiter, self.acceptor)
-
-
-def _rebuild_definition_error(
-    problem: str, source: str, waiter: str | None, acceptor: int | None
-) -> WaiterDefinitionError:
-    return WaiterDefinitionError(problem, source=source, waiter=waiter, acceptor=acceptor)
+        place: Any = {"source": self.source, "waiter": self.waiter, "acceptor": self.acceptor}
+        return partial(WaiterDefinitionError, self.problem, **place), ()
 
 
 # --- warnings ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final
 
@@ -71,6 +71,20 @@ def _arguments(frame: FrameType) -> Iterator[object]:
     for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 1]:
         value = values.get(name)
         yield from value if isinstance(value, tuple) else (value,)
+
+
+@contextlib.contextmanager
+def handling_signals(
+    numbers: Iterable[int], handler: Callable[[int, Any], object]
+) -> Iterator[Mapping[int, Any]]:
+    """Handle signals inside, if this is the main thread; yield the handlers that they had."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {each: signal.signal(each, handler) for each in numbers if is_main}
+    try:
+        yield before
+    finally:
+        for number, own in before.items():
+            signal.signal(number, own)
 
 
 # --- locks and threads, and what a forked child renews -------------------------------------------

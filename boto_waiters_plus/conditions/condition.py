@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,9 +14,8 @@ from botocore.model import OperationModel
 
 from ..calls import flow
 from ..calls.budget import Reply
-from ..calls.client_call import Calls
 from ..calls.errors import RAW
-from ..calls.flow import Called, Flow
+from ..calls.flow import Flow, called
 from ..common.arguments import time_bound
 from ..deadlines import deadline, deadline_left
 from ..engine.acceptors import AcceptorState, MatchedAcceptor
@@ -27,7 +26,6 @@ from ..engine.redaction import cut, may_show, printable, without_secrets
 from ..engine.reports import reported_text
 from ..exceptions import WaiterError
 from ..options import retry_transient_of
-from ..outcome import WaiterOutcome
 from ..service.data_model import DataModel, plain
 from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
@@ -103,30 +101,20 @@ class Evaluation(NamedTuple):
     case: int | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CasesJudge:
-    """Judges values by cases, the first that matches; an error is a retry.
+    """Judges values by cases, the first that matches; an error is a retry."""
 
-    Args:
-        cases: in order.
-        is_retried: tells of an error whether it is retried.
-        retry_transient: which transient errors are retried.
-        observed: returns the part of a value that observers get.
-    """
-
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        is_retried: Callable[[Exception], bool],
-        *,
-        retry_transient: RetryTransient,
-        observed: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self._cases = cases
-        self._is_retried = is_retried
-        self._retry_transient = retry_transient
-        self._observed = observed
-        self.last: Evaluation | None = None
-        """The last evaluation of a value."""
+    cases: Sequence[Case]
+    """In order."""
+    is_retried: Callable[[Exception], bool]
+    """Tells of an error whether it is retried."""
+    retry_transient: RetryTransient
+    """Which transient errors are retried."""
+    observed: Callable[[Any], Any] | None = None
+    """Returns the part of a value that observers get."""
+    last: Evaluation | None = field(init=False, default=None)
+    """The last evaluation of a value."""
 
     @property
     def last_value(self) -> Any:
@@ -135,14 +123,14 @@ class CasesJudge:
 
     def is_reply(self, error: Exception) -> bool:
         """Return whether an error may be retried; others are raised."""
-        if self._is_retried(error):
+        if self.is_retried(error):
             return True
-        return self._retry_transient is not False and error_facts(error).transient
+        return self.retry_transient is not False and error_facts(error).transient
 
     def evaluate(self, value: Any) -> Reply:
         """Match a value against the cases; an error of a predicate counts as the callable's."""
         try:
-            matching = (i for i, case in enumerate(self._cases) if case.pattern.matches(value))
+            matching = (i for i, case in enumerate(self.cases) if case.pattern.matches(value))
             evaluation = Evaluation(value, next(matching, None))
         except Exception as error:
             if not self.is_reply(error):
@@ -155,7 +143,7 @@ class CasesJudge:
         """Call the handler of the `retry` case that the value matched; return what it returns."""
         if reply.error is not None or reply.response.case is None:
             return None
-        case = self._cases[reply.response.case]
+        case = self.cases[reply.response.case]
         if case.state is not AcceptorState.RETRY or case.handler is None:
             return None
         return case.handler(reply.response.value)
@@ -166,12 +154,12 @@ class CasesJudge:
             # The acceptor of retried errors follows those of the cases.
             facts = error_facts(reply.error)
             attempt = facts.attempt(reply.error, None, inconclusive=reply.ended is not None)
-            if self._is_retried(reply.error):
-                attempt.facts = replace(attempt.facts, acceptor=len(self._cases))
+            if self.is_retried(reply.error):
+                attempt.facts = replace(attempt.facts, acceptor=len(self.cases))
                 attempt.is_retried = True
             return attempt
         value, index = reply.response
-        observed = value if self._observed is None else self._observed(value)
+        observed = value if self.observed is None else self.observed(value)
         return Attempt(
             facts=Facts(acceptor=index),
             response=value,
@@ -202,24 +190,6 @@ async def _after(handled: Awaitable[Any], reply: Reply) -> Reply:
 
 
 # --- the wait ------------------------------------------------------------------------------------
-
-
-class FormResult(NamedTuple):
-    """What the form returns: a value, or what a handler makes of it."""
-
-    handler: Handler | None
-    value: Any
-    error: WaiterError | None = None
-    """The cause of an exception that the handler returns; None: an exception is a value."""
-
-    def flow(self) -> Flow[Any]:
-        """Return the result, or raise the exception that the handler returned."""
-        if self.handler is None:
-            return self.value
-        result = yield Called(partial(self.handler, self.value))
-        if self.error is not None and isinstance(result, BaseException):
-            raise result from self.error
-        return result
 
 
 class Condition:
@@ -300,8 +270,8 @@ class Condition:
         """The last value that the callable returned; None if it returned none."""
         return self._judge.last_value
 
-    def calls(self, twin: str | None) -> Calls:
-        """Return the call of each attempt; `twin` is what awaits a callable, None: this does."""
+    def prepared(self, twin: str | None) -> PreparedWait:
+        """Return the wait, ready to start; `twin` is what awaits a callable, None: this does."""
 
         def reply(value: Any) -> Reply | Awaitable[Reply]:
             reply = self._judge.evaluate(value)
@@ -309,24 +279,32 @@ class Condition:
             is_awaited = twin is None and inspect.isawaitable(handled)
             return _after(handled, reply) if is_awaited else reply
 
-        return calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
+        calls = calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
+        return PreparedWait(wait_run=self.wait_run, calls=calls, wake=self.options.wake_signal)
 
     def flow(self, twin: str | None) -> Flow[Any]:
-        """Wait, and return the result of the form; `twin`: see `calls`."""
-        wake = self.options.wake_signal
-        wait = PreparedWait(wait_run=self.wait_run, calls=self.calls(twin), wake=wake)
+        """Wait, and return the result of the form; `twin`: see `prepared`."""
+        wait = self.prepared(twin)
         try:
             outcome = yield from wait.flow()
         except WaiterError as error:
             # Inside: an error of the handler has this one as its context.
-            return (yield from self._failed(error).flow())
-        return (yield from self._succeeded(outcome).flow())
+            return (yield from self._result_after(error))
+        return (yield from self._result(self._cases[outcome.acceptor.index].handler))
 
-    def _succeeded(self, outcome: WaiterOutcome[Any]) -> FormResult:
-        """Return the result of a wait that succeeded."""
-        return FormResult(self._cases[outcome.acceptor.index].handler, self.last_value)
+    def _result(self, handler: Handler | None, error: WaiterError | None = None) -> Flow[Any]:
+        """Return the last value, or what a handler makes of it.
 
-    def _failed(self, error: WaiterError) -> FormResult:
+        After an error, an exception that the handler returns is raised from it.
+        """
+        if handler is None:
+            return self.last_value
+        result = yield called(partial(handler, self.last_value))
+        if error is not None and isinstance(result, BaseException):
+            raise result from error
+        return result
+
+    def _result_after(self, error: WaiterError) -> Flow[Any]:
         """Return the result of a wait that did not succeed, or raise its error."""
         result = None
         match self._ending:
@@ -341,23 +319,23 @@ class Condition:
             raise error
         return result
 
-    def _else_result(self, error: WaiterError) -> FormResult | None:
+    def _else_result(self, error: WaiterError) -> Flow[Any] | None:
         last = self._judge.last
         match self._else:
             case None:
-                return FormResult(None, last.value) if self._on_timeout == "last" and last else None
+                return self._result(None) if self._on_timeout == "last" and last else None
             case tuple(cases):
                 for case in cases:
                     if last is not None and case.pattern.matches(last.value):
                         return self._case_result(case, error)
                 return None
             case handler:
-                return FormResult(handler, self.last_value, error)
+                return self._result(handler, error)
 
-    def _case_result(self, case: Case, error: WaiterError) -> FormResult | None:
+    def _case_result(self, case: Case, error: WaiterError) -> Flow[Any] | None:
         if case.state is AcceptorState.SUCCESS:
-            return FormResult(case.handler, self.last_value)
-        return None if case.handler is None else FormResult(case.handler, self.last_value, error)
+            return self._result(case.handler)
+        return None if case.handler is None else self._result(case.handler, error)
 
     def _reason(self, run: WaitRun, ending: Ending) -> tuple[str, str]:
         # Called for this wait only, never for one inside the callable.

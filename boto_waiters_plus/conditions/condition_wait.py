@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..batch.wait import CallableWait
-from ..calls.client_call import AwaitedCall, BlockingCall
 from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaitDescription
-from ..options import CancelEvent, Seconds, refuse_short_wait
+from ..options import Seconds, refuse_short_wait
 from ..settings import Observer
-from ..wait.wait_run import WaitRun
+from ..wait.drivers import PreparedWait
 from .condition import Condition, description_of
 from .form_options import CheckedOptions, ConditionOptions, settings_of_forms
 from .patterns import TRUTHY, Case, checked_cases, name_of, success
@@ -98,17 +97,10 @@ class ConditionWait(CallableWait):
         """What the wait is for, as messages and observers name it."""
         return description_of(self.waiter, self._cases, name_of(self._call))
 
-    def run_and_call(
-        self,
-        max_wait: float | None,
-        function: str,
-        *,
-        observers: Sequence[Observer],
-        on_attempt: Observer | None,
-        cancel_event: CancelEvent,
-    ) -> tuple[WaitRun, BlockingCall | AwaitedCall]:
-        """Return a run of the wait, and the call of each attempt; see `CallableWait`."""
-        replaced = {"on_attempt": on_attempt, "cancel_event": cancel_event}
+    def prepared(
+        self, max_wait: float | None, function: str, observers: Sequence[Observer], **replaced: Any
+    ) -> PreparedWait:
+        """Return the wait, ready to start; see `CallableWait`."""
         condition = Condition(
             self.waiter,
             self._call,
@@ -118,8 +110,7 @@ class ConditionWait(CallableWait):
             observers=observers,
         )
         twin = f"{function.removesuffix('_async')}_async with a coroutine function"
-        calls = condition.calls(None if self.is_async else twin)
-        return condition.wait_run, calls.of_client()
+        return condition.prepared(None if self.is_async else twin)
 
     def __repr__(self) -> str:
         return f"ConditionWait({self.label}, max_wait={self.max_wait})"

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from ..calls import flow
-from ..calls.flow import Called, Flow
+from ..calls.flow import Flow, called
 from ..common.signatures import shown_with
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
@@ -242,7 +242,7 @@ def first_of(conditions: Conditions, *, awaited: bool = False, **terms: Any) -> 
     def evaluate() -> Flow[First]:
         values = {}
         for key, call in calls.items():
-            value = yield Called(call)
+            value = yield called(call)
             if not awaited:
                 refuse_coroutine(value, "wait_for_first_async")
             if value:

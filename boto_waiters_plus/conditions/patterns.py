@@ -24,12 +24,6 @@ class Pattern:
     text: str
 
 
-class NoPattern:
-    """The base class of cases, which have a pattern and are none."""
-
-    __slots__ = ()
-
-
 _TYPES: Final = (type, NewType, TypeVar)
 
 
@@ -65,7 +59,7 @@ def compile_pattern(pattern: Any) -> Pattern:
     match pattern:
         case Pattern():
             return pattern
-        case NoPattern():
+        case Case():
             raise TypeError("a case is no pattern: use wait_for_case, or the pattern of the case")
         case EllipsisType():
             return Pattern(lambda _: True, "anything")
@@ -211,7 +205,7 @@ Handler = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Case(NoPattern):
+class Case:
     """A pattern, the state that it leads to, and the handler of values that match it."""
 
     state: AcceptorState

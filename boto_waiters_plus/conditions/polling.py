@@ -13,7 +13,7 @@ from ..common.wrong_arguments import wrong_type
 from ..definitions.smithy import parse_waiter
 from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
-from ..options import WaitOptions, policy_for, refuse_other_names, split_options
+from ..options import only_options, policy_for
 from ..outcome import WaiterOutcome
 from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
@@ -98,7 +98,8 @@ def _prepared(
         raise TypeError(f"input must be a mapping, not {type(input).__name__}")
     definition = _definition(call, waiter)
     warn_if_deprecated(definition)
-    given, description = _options_of_poll(options), WaitDescription.of(definition)
+    given = only_options("poll", options, "give parameters as input={...}")
+    description = WaitDescription.of(definition)
     policy_of = partial(policy_for, definition)
     resolved = PROCESS_LEVEL.own.resolve(given, max_wait, policy_of, name="poll")
     merged, policy, observers = resolved.with_history(description)
@@ -122,14 +123,6 @@ def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> Wait
         raise wrong_type("waiter", waiter, "a definition or a mapping")
     operation = getattr(call, "__name__", type(call).__name__)
     return parse_waiter("Poll", waiter, operation=operation, source="poll")
-
-
-def _options_of_poll(keywords: Mapping[str, Any]) -> WaitOptions:
-    refuse_other_names("poll", keywords)
-    options, others = split_options(keywords)
-    if others:
-        raise TypeError(f"unexpected {', '.join(sorted(others))}: give parameters as input={{...}}")
-    return options
 
 
 def _takes_nothing(call: Callable[..., Any]) -> bool:

@@ -7,7 +7,6 @@ the mutations that nothing follows; `tools/effect_reasons.py` writes it.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -219,16 +218,11 @@ def reason_without_effect(service_id: str, operation: str) -> str | None:
         service_id: the hyphenised service id.
         operation: the name of the operation.
     """
-    for reason, services in _reasons().items():
+    reasons: Mapping[str, Mapping[str, str]] = shipped_json("no-effect.json")
+    for reason, services in reasons.items():
         if operation in from_groups(services.get(service_id, "")):
             return reason
     return None
-
-
-@functools.cache
-def _reasons() -> Mapping[str, Mapping[str, str]]:
-    reasons: Mapping[str, Mapping[str, str]] = shipped_json("no-effect.json")
-    return reasons
 
 
 # --- what `data/idempotency.json` tells of operations and errors, by traits of `data/traits.json`
@@ -277,7 +271,9 @@ def says_in_progress(
         is_asked: whether the caller has said for how long such a call is repeated: what may mean
             something else, too, counts then by its words.
     """
-    of_any_service: Any = _in_any_service()
+    metadata = shipped_json(IDEMPOTENCY_FILE).get("metadata", {})
+    without_data = {"words": (), "codes": {}, "asked": {"words": (), "codes": ()}}
+    of_any_service = metadata.get(IN_PROGRESS, without_data)
     text, names = message.lower(), [*names]
     is_said = any(words in text for words in of_any_service["words"])
     traits = shipped_traits(IN_PROGRESS)
@@ -330,11 +326,3 @@ def says_propagating(operation: str, code: str, message: str) -> bool:
         for shape_id, known in propagating.items()
         if operation in (shape_id, shape_id.partition("#")[2])
     )
-
-
-@functools.cache
-def _in_any_service() -> Mapping[str, Any]:
-    metadata = shipped_json(IDEMPOTENCY_FILE).get("metadata", {})
-    empty = {"words": (), "codes": {}, "asked": {"words": (), "codes": ()}}
-    known: Mapping[str, Any] = metadata.get(IN_PROGRESS, empty)
-    return known

@@ -20,7 +20,7 @@ from ..common.extras import missing_extra
 from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .smithy import WAITABLE, parse_model, refuse_conflicts, service_key
-from .waiters2 import convert_model
+from .waiters2 import unread_waiters2
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -109,7 +109,8 @@ def parse_document(
             raise place.error("smithy must be the version 1.0 or 2.0")
         return parse_model(document, source=source, service=service)
     if "waiters" in document:
-        definitions = convert_model(document, source=source, service=service)
+        unread = unread_waiters2(document, source=source, service=service)
+        definitions = [waiter.read() for waiter in unread]
         refuse_conflicts(definitions)
         return definitions
     raise place.error('neither Smithy JSON AST ("smithy": "2.0") nor waiters-2 ("waiters": {...})')

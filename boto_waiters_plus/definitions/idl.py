@@ -20,7 +20,7 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput
 
 from .parsing import Place
-from .smithy import UNIT, WAITABLE
+from .smithy import RESOURCE_OPERATIONS, UNIT, WAITABLE
 from .words import listed
 
 # --- lark's parse tree of a `.smithy` file as statements. Importing this module requires lark
@@ -113,9 +113,6 @@ class Reader(Transformer[Token, Any]):
         shape = self.shape(inner, key.update(value="structure"), key, *rest)
         return Item(traits or (), key, (shape,))
 
-    def mixins(self, *names: Token) -> Sequence[Token]:
-        return names
-
     def body(self, *parts: Any) -> list[Item]:
         *items, trailing = parts
         _comments_only(trailing)
@@ -128,10 +125,10 @@ class Reader(Transformer[Token, Any]):
     def elided(self, _: Any, name: Token) -> Item:
         raise IdlError(f"${name}: elided targets are not supported; write the target", name.line)
 
-    def value(self, node: Any) -> tuple[Any]:
-        return (node,)
+    def value(self, *nodes: Any) -> tuple[Any, ...]:
+        return nodes
 
-    assigned = arguments = value
+    assigned = arguments = mixins = pair = value
 
     def traits(self, *found: Trait) -> list[Trait]:
         """Return the traits; the comments before the first one are the documentation.
@@ -158,9 +155,6 @@ class Reader(Transformer[Token, Any]):
 
     def array(self, *nodes: Any) -> list[Any]:
         return list(nodes)
-
-    def pair(self, key: Token, value: Any) -> tuple[Token, Any]:
-        return key, value
 
     def key(self, token: Token) -> Token:
         if token.type != "STRING" and not token.isidentifier():
@@ -264,7 +258,6 @@ PRELUDE_TRAITS = listed(
 
 _SIMPLE = {name[0].lower() + name[1:] for name in PRELUDE_SHAPES - {"Unit"}}
 _VERSIONS = {"1": "1.0", "1.0": "1.0", "2": "2.0", "2.0": "2.0"}
-_LIFECYCLE = ("create", "put", "read", "update", "delete", "list")
 _LISTS = ("operations", "collectionOperations", "resources", "errors")
 
 
@@ -396,7 +389,7 @@ class IdlModel:
                 raise IdlError(f"{key} has no value", item.key.line)
             case _ if key in _LISTS:
                 return self._targets(item)
-            case (Token() as target,) if key in _LIFECYCLE:
+            case (Token() as target,) if key in RESOURCE_OPERATIONS:
                 return self._target(target)
             case (dict() as members,) if key in ("identifiers", "properties"):
                 return {

@@ -195,7 +195,7 @@ def read_acceptor(body: Any, place: Place) -> Acceptor:
     return Acceptor(
         state=place.attempt(parse_enum, acceptor, "state", AcceptorState),
         matcher=place.attempt(_matcher, acceptor.get("matcher")),
-        message=place.attempt(_string, acceptor, "message") if has_message else None,
+        message=place.attempt(parse_typed, acceptor, "message", str) if has_message else None,
     )
 
 
@@ -244,17 +244,10 @@ def _matcher(body: Any, place: Place) -> Matcher:
 def _path_matcher(body: Any, place: Place) -> PathMatcher:
     matcher = require_mapping(body, "a path matcher", place)
     return PathMatcher(
-        path=place.attempt(_string, matcher, "path"),
-        expected=place.attempt(_string, matcher, "expected"),
+        path=place.attempt(parse_typed, matcher, "path", str),
+        expected=place.attempt(parse_typed, matcher, "expected", str),
         comparator=place.attempt(parse_enum, matcher, "comparator", PathComparator),
     )
-
-
-def _string(body: Mapping[str, Any], member: str, place: Place) -> str:
-    value = body.get(member)
-    if not isinstance(value, str):
-        raise place.error(f"{member} must be a string, not {_kind(value)}")
-    return value
 
 
 def parse_delay(waiter: Mapping[str, Any], member: str, default: int | None, place: Place) -> int:
@@ -280,9 +273,11 @@ def parse_tags(tags: Any, place: Place) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def parse_typed(waiter: Mapping[str, Any], member: str, kind: type, place: Place) -> Any:
-    """Parse a member of a waiter that must be of one type; by default it is empty."""
-    value = waiter.get(member, kind())
+def parse_typed(
+    body: Mapping[str, Any], member: str, kind: type, place: Place, *, default: Any = None
+) -> Any:
+    """Parse a member that must be of one type; without a default it must be there."""
+    value = body.get(member, default)
     if not isinstance(value, kind):
         raise place.error(f"{member} must be {_kind(kind())}, not {_kind(value)}")
     return value

@@ -75,8 +75,9 @@ def data_root() -> Traversable:
     return folder
 
 
+@functools.cache
 def shipped_json(name: str) -> Any:
-    """Return the content of a file of `data/`; empty if there is no such file."""
+    """Return the content of a file of `data/`, which is read once; empty if there is none."""
     try:
         text = (data_root() / name).read_bytes()
     except (OSError, KeyError):  # a zip file raises KeyError
@@ -85,17 +86,12 @@ def shipped_json(name: str) -> Any:
 
 
 @functools.cache
-def _shipped_shapes(name: str) -> Mapping[str, Mapping[str, Any]]:
-    # Without the files there are botocore's waiters, which need none of them.
-    shapes = shipped_json(name).get("shapes", {})
-    return {shape_id: shape["traits"] for shape_id, shape in shapes.items()}
-
-
-@functools.cache
 def shipped_traits(trait: str) -> Mapping[str, Any]:
     """Return a trait of `FILE_OF` by the ids of the shapes that have it."""
-    shapes = _shipped_shapes(FILE_OF[trait])
-    return {shape_id: traits[trait] for shape_id, traits in shapes.items() if trait in traits}
+    # Without the files there are botocore's waiters, which need none of them.
+    shapes = shipped_json(FILE_OF[trait]).get("shapes", {})
+    applied = ((shape_id, shape["traits"]) for shape_id, shape in shapes.items())
+    return {shape_id: traits[trait] for shape_id, traits in applied if trait in traits}
 
 
 @functools.cache
@@ -125,11 +121,17 @@ def shipped_definitions(service_id: str) -> tuple[WaiterDefinition, ...]:
 @functools.cache
 def unread_shipped(service_id: str) -> Mapping[str, UnreadWaiter]:
     """Return the shipped waiters of a service by name, unparsed; see `shipped_definitions`."""
-    name = f"{service_id}.json"
-    if name in OTHER_FILES:
+    file = f"{service_id}.json"
+    if file in OTHER_FILES:
         return {}
-    # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
-    return _waiters_in(shipped_json(name).get("shapes", {}), _SOURCE + name)
+    waiters, source = {}, _SOURCE + file
+    for shape_id, shape in shipped_json(file).get("shapes", {}).items():
+        namespace, _, operation = shape_id.partition("#")
+        service = namespace.removeprefix(AWS_NAMESPACE)
+        # Most of EC2's waiters are never asked for; parsing them all takes 20 ms.
+        for name, body in shape["traits"][WAITABLE].items():
+            waiters[name] = UnreadWaiter(name, operation, service, source, body, _parse)
+    return waiters
 
 
 def is_from_data(definition: WaiterDefinition) -> bool:
@@ -137,16 +139,6 @@ def is_from_data(definition: WaiterDefinition) -> bool:
     service_id, _, kind = definition.source.removeprefix(_SOURCE).partition(".")
     found = definition.source.startswith(_SOURCE) and kind == "json"
     return found and definition.name in unread_shipped(service_id)
-
-
-def _waiters_in(shapes: Mapping[str, Any], source: str) -> dict[str, UnreadWaiter]:
-    waiters = {}
-    for shape_id, shape in shapes.items():
-        namespace, _, operation = shape_id.partition("#")
-        service = namespace.removeprefix(AWS_NAMESPACE)
-        for name, body in shape["traits"][WAITABLE].items():
-            waiters[name] = UnreadWaiter(name, operation, service, source, body, _parse)
-    return waiters
 
 
 def _parse(name: str, body: Any, **place: Any) -> WaiterDefinition:

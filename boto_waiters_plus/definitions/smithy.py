@@ -41,7 +41,8 @@ from .parsing import (
 UNIQUE_NAMES = "UniqueWaiterNames"
 """The id of the rule in Smithy's validator."""
 
-_RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
+RESOURCE_OPERATIONS = ("create", "put", "read", "update", "delete", "list")
+"""The members of a resource that each name one operation."""
 
 
 def conflicts(
@@ -90,7 +91,7 @@ def _operations_of(service: str, shapes: Mapping[str, Any]) -> set[str]:
         if shape_id not in visited:
             visited.add(shape_id)
             shape = as_mapping(shapes.get(shape_id))
-            found.update(targets_of([shape.get(member) for member in _RESOURCE_OPERATIONS]))
+            found.update(targets_of([shape.get(member) for member in RESOURCE_OPERATIONS]))
             for member in ("operations", "collectionOperations"):
                 found.update(targets_of(shape.get(member)))
             waiting += targets_of(shape.get("resources"))
@@ -193,8 +194,8 @@ def read_waiter(
         acceptors=place.attempt(read_acceptors, waiter),
         min_delay=place.attempt(parse_delay, waiter, "minDelay", DEFAULT_MIN_DELAY),
         max_delay=place.attempt(parse_delay, waiter, "maxDelay", DEFAULT_MAX_DELAY),
-        documentation=place.attempt(parse_typed, waiter, documentation_in(waiter), str),
-        deprecated=place.attempt(parse_typed, waiter, "deprecated", bool),
+        documentation=place.attempt(parse_typed, waiter, documentation_in(waiter), str, default=""),
+        deprecated=place.attempt(parse_typed, waiter, "deprecated", bool, default=False),
         tags=place.attempt(parse_tags, waiter.get("tags", [])),
         service=service,
         source=place.source,

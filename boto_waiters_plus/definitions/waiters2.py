@@ -8,7 +8,7 @@
 | `path` and a boolean | `booleanEquals` |
 | any of them and another value | an expression that compares, with `booleanEquals` |
 | `error` with a name, true, false | `errorType`, `success: false`, `success: true` |
-| `status` | kept until the operation is known: see `without_status` |
+| `status` | kept until the operation is known: see `service.service_waiters` |
 
 Two mistakes of existing files are treated as botocore treats them, so that the rest of the file
 can be used; `boto-wait check` reports both. The state `error` does not exist: botocore polls
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -61,10 +61,10 @@ _COMPARATORS = {
 _MATCHERS = {comparator: matcher for matcher, comparator in _COMPARATORS.items()}
 
 
-def convert_model(
+def unread_waiters2(
     model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
-) -> list[WaiterDefinition]:
-    """Convert the waiters of a `waiters-2` document.
+) -> list[UnreadWaiter]:
+    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
 
     Args:
         model: the document.
@@ -72,18 +72,6 @@ def convert_model(
         service: the botocore name of the service, if it is known.
         is_botocores: whether the document is botocore's own data, whose fixed delays become a
             range; those of a user's document are kept.
-
-    Raises:
-        WaiterDefinitionError: the document is not of this form, or a waiter can never succeed.
-    """
-    unread = unread_waiters2(model, source=source, service=service, is_botocores=is_botocores)
-    return [waiter.read() for waiter in unread]
-
-
-def unread_waiters2(
-    model: Mapping[str, Any], *, source: str, service: str | None = None, is_botocores: bool = False
-) -> list[UnreadWaiter]:
-    """Return the waiters of a `waiters-2` document, each converted when it is asked for.
 
     Raises:
         WaiterDefinitionError: the document is not of this form.
@@ -106,42 +94,6 @@ def unread_waiters2(
 def is_template(body: Any) -> bool:
     """Return whether a waiter is a template: it has no acceptors yet."""
     return isinstance(body, Mapping) and "acceptors" not in body
-
-
-def without_status(
-    definition: WaiterDefinition,
-    *,
-    is_head: bool,
-    errors: Sequence[tuple[str, int | None]],
-    keep_others: bool,
-) -> WaiterDefinition:
-    """Replace `status` matchers by matchers of the specification.
-
-    200 is any response. 404 of a HEAD request, whose response has no body to name the error, is
-    `NotFound`. Any other status is the operation's error with that status, if it has exactly one.
-
-    Args:
-        definition: the waiter.
-        is_head: whether the operation is a HEAD request.
-        errors: the names of the operation's errors, each with its status.
-        keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
-    """
-
-    def converted(acceptor: Acceptor) -> Acceptor | None:
-        if not isinstance(acceptor.matcher, StatusMatcher):
-            return acceptor
-        status = acceptor.matcher.status
-        if status == 200:
-            return replace(acceptor, matcher=SuccessMatcher(success=True))
-        if is_head and status == 404:
-            return replace(acceptor, matcher=ErrorTypeMatcher("NotFound"))
-        names = [name for name, each in errors if each == status]
-        if len(names) == 1:
-            return replace(acceptor, matcher=ErrorTypeMatcher(names[0]))
-        return acceptor if keep_others else None
-
-    acceptors = [converted(acceptor) for acceptor in definition.acceptors]
-    return replace(definition, acceptors=tuple(a for a in acceptors if a is not None))
 
 
 def to_waiters2(definition: WaiterDefinition) -> dict[str, Any]:

@@ -9,28 +9,24 @@ any worker may drive it.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..common.extras import refuse_missing
 from .in_memory import get, start
-from .operation import CODES, OperationError, StoreError
+from .operation import CODES, Operation, OperationError, StoreError
+from .store import Store
 
 if TYPE_CHECKING:
     from .http_api import asgi
-    from .operation import Operation
-    from .store import Store
 
 __all__ = ["CODES", "Operation", "OperationError", "Store", "StoreError", "asgi", "get", "start"]
 
-_MODULE_OF = {"Operation": "operation", "Store": "store", "asgi": "http_api"}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name != "asgi":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = import_module(f".{_MODULE_OF[name]}", __name__)
+        from .http_api import asgi  # noqa: PLC0415 - an extra
     except ImportError as error:
-        refuse_missing(f"operations.{name}", "serve", error)
-    return getattr(module, name)
+        refuse_missing("operations.asgi", "serve", error)
+    return asgi

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from botocore import xform_name
 
-from ..batch.callbacks import call_logged
+from ..batch.callbacks import Callbacks, call_logged
+from ..batch.groups import Task
+from ..batch.preparation import Preparation, marked_context
+from ..batch.schedule import Schedule
+from ..batch.scheduler_async import run_waits_async
 from ..batch.wait import Wait
 from ..calls import flow
 from ..calls.clients import is_async
 from ..calls.clock import current_time
-from ..calls.flow import Blocking, EitherWay, Flow, Step
+from ..calls.flow import EitherWay, Flow, Step, blocking
 from ..changes import stops
 from ..changes.effects import EffectOfCall, chosen_effect, unchanged_by
 from ..changes.known_effects import Effect
@@ -24,6 +30,7 @@ from ..changes.repetition import CallCancelledError, CallOnceError, CallTimeoutE
 from ..changes.stops import STOP_TIME, STOPS, Stop, StopsAfter
 from ..changes.target import called_operation
 from ..common.arguments import flag, with_methods
+from ..common.errors import caller
 from ..common.signatures import signature_of
 from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
@@ -35,10 +42,8 @@ from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
 from ..settings import Settings
 from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
-from .in_memory import MEMORY, MemoryOperation
-from .loop_pool import LoopPool
+from .in_memory import MemoryOperation
 from .operation import Operation, StoreError, path_of
-from .pool import WaitPool
 from .stored_wait import NewRows
 
 if TYPE_CHECKING:
@@ -70,7 +75,6 @@ class BegunOperation(MemoryOperation):
     def __init__(
         self,
         wait: Wait,
-        pool: WaitPool,
         answered: EffectOfCall,
         call: CallOutcome,
         when: StopsAfter,
@@ -81,7 +85,7 @@ class BegunOperation(MemoryOperation):
         self._no_change_ok = no_change_ok
         self._answered, self._stops, self._stops_on_cancel = answered, when, when.cancel
         self.effect: Effect = answered.effect
-        super().__init__(wait, pool, end=call.outcome)
+        super().__init__(wait, end=call.outcome)
 
     def stop(self) -> Any:
         """Make the call that stops what was begun, and return its response.
@@ -128,19 +132,46 @@ class AwaitedOperation(BegunOperation):
     `stop` returns a coroutine.
     """
 
-    _pool: LoopPool  # type: ignore[assignment]  # does what is asked of a WaitPool
+    def _run(self, wait: Wait, called_at: float | None) -> None:
+        self._loop, stop = asyncio.get_running_loop(), threading.Event()
+        preparation = Preparation(
+            stop=stop, callbacks=Callbacks(), caller=caller(), called_at=called_at
+        )
+        (task,) = preparation.tasks([wait])
+        task.run.observe_attempts(self._attempted)
+        self._task, self._driving = task, self._loop.create_task(self._drive(task, stop))
+        self._driving.add_done_callback(self._has_stopped)
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        if not self.done():
-            self._pool.on_break(self.end, self._stop_before_cancel)
+    async def _drive(self, task: Task, stop: threading.Event) -> None:
+        run = run_waits_async(Schedule(1), [task], context=marked_context(), stop=stop)
+        try:
+            async with contextlib.aclosing(run):
+                async for _ in run:
+                    self._has_ended(task)
+        except asyncio.CancelledError:
+            if self._stops_on_cancel and not self.done():
+                self._stop_made = await stops.stop_in_time_async(self._answered)
+            raise
+
+    def _has_stopped(self, driving: asyncio.Task[None]) -> None:
+        """End with the task that drives the wait, which the end of `asyncio.run` cancels."""
+        if driving.cancelled():
+            self.end(None)
+        elif (error := driving.exception()) is not None:
+            self.end(error)
+
+    def _cancel_task(self, _: Task) -> None:
+        self._loop.call_soon_threadsafe(self._driving.cancel)
 
     async def stop(self) -> Any:
         return await flow.run_async(stops.requested(self._answered, self._ended_as()))
 
     def refuse_blocking(self, instead: str) -> None:
         """Raise RuntimeError if a wait for the end in this thread would keep it from coming."""
-        if not self.done() and self._pool.is_here:
+        here = None
+        with contextlib.suppress(RuntimeError):
+            here = asyncio.get_running_loop()
+        if not self.done() and here is self._loop:
             raise RuntimeError(f"{self.path} is driven by this event loop: {instead}")
 
     def _wait_for_end(self, timeout: float | None) -> None:
@@ -163,10 +194,6 @@ class AwaitedOperation(BegunOperation):
                 stop = await stops.stop_in_time_async(self._answered)
         finally:
             self._end_after(result, stop)
-
-    async def _stop_before_cancel(self) -> None:
-        if self._stops_on_cancel and not self.done():
-            self._stop_made = await stops.stop_in_time_async(self._answered)
 
 
 class Beginning:
@@ -235,13 +262,12 @@ class Beginning:
         return await flow.run_async(self._flow())
 
     def _flow(self) -> Flow[BegunOperation | StoredOperation]:
-        is_undone = self.stops.cancel
         try:
             if self._in_store is not None:
-                make = Blocking(partial(self._begun_in, self._in_store))
-                stored: StoredOperation = yield _Undoable(make, _cancel if is_undone else None)
+                make = blocking(partial(self._begun_in, self._in_store))
+                stored: StoredOperation = yield self._undoable(make, _cancel)
                 return stored
-            call = yield _Undoable(self.prepared, self._stop_after if is_undone else None)
+            call = yield self._undoable(self.prepared, self._stop_after)
         except CallOnceError as error:
             raise _as_boto3(error) from None
         try:
@@ -252,11 +278,16 @@ class Beginning:
             in_thread = partial(stops.stop_in_time, self.answered(call))
             stop = yield EitherWay(in_thread, partial(self._stop_after, call))
             raise stops.told(error, stop) from None
-        if is_undone:
+        if self.stops.cancel:
             # The task that drives it has to begin before it can be cancelled.
             begun = EitherWay(lambda: operation, lambda: asyncio.sleep(0, operation))
-            yield _Undoable(begun, _cancel)
+            yield self._undoable(begun, _cancel)
         return operation
+
+    def _undoable(self, step: Step, undo: Callable[[Any], Awaitable[object]]) -> Step:
+        """Return a step that is undone at its end if the calling task is cancelled meanwhile."""
+        made_or_undone = partial(_made_or_undone, step, undo)
+        return EitherWay(step.run, made_or_undone) if self.stops.cancel else step
 
     def begun(self, call: CallOutcome) -> BegunOperation:
         """Return the operation for the effect of the call that was made."""
@@ -272,10 +303,8 @@ class Beginning:
             # Whatever it is, such as an error of the caller's function, the call was made.
             error.call = call  # type: ignore[attr-defined]
             raise
-        made, is_ok = (answered, call, self.stops), self._no_change_ok
-        if is_async(type(self.client)):
-            return MEMORY.keep(AwaitedOperation(wait, LoopPool(), *made, no_change_ok=is_ok))
-        return MEMORY.keep(BegunOperation(wait, MEMORY.pool(), *made, no_change_ok=is_ok))
+        kind = AwaitedOperation if is_async(type(self.client)) else BegunOperation
+        return kind(wait, answered, call, self.stops, no_change_ok=self._no_change_ok)
 
     def _unanswered_wait(self, label: str) -> Wait:
         """Return the wait before it is known what is polled."""
@@ -460,28 +489,16 @@ async def _cancel(operation: Operation) -> None:
     await asyncio.to_thread(operation.cancel)
 
 
-@dataclass(frozen=True, slots=True)
-class _Undoable:
-    """A step that is undone at its end if the calling task is cancelled meanwhile."""
-
-    step: Step
-    undo: Callable[[Any], Awaitable[object]] | None
-
-    def run(self) -> Any:
-        return self.step.run()
-
-    async def run_async(self) -> Any:
-        if self.undo is None:
-            return await self.step.run_async()
-        made = asyncio.ensure_future(self.step.run_async())
-        try:
-            return await asyncio.shield(made)
-        except asyncio.CancelledError:
-            # The answer of a call names what is to be stopped. Another cancellation gives that up.
-            await asyncio.wait([made], timeout=STOP_TIME)
-            if not made.cancel() and made.exception() is None:
-                await self.undo(made.result())
-            raise
+async def _made_or_undone(step: Step, undo: Callable[[Any], Awaitable[object]]) -> Any:
+    made = asyncio.ensure_future(step.run_async())
+    try:
+        return await asyncio.shield(made)
+    except asyncio.CancelledError:
+        # The answer of a call names what is to be stopped. Another cancellation gives that up.
+        await asyncio.wait([made], timeout=STOP_TIME)
+        if not made.cancel() and made.exception() is None:
+            await undo(made.result())
+        raise
 
 
 def _uncalled(store: Store, path: str, error: StoreError) -> StoreError:

@@ -160,7 +160,7 @@ class BegunRow:
         record = body.pop(CALL, None) if isinstance(body, dict) else None
         if record is None:
             return body, None
-        try:
+        with contextlib.suppress(TypeError, KeyError, AttributeError):
             own: dict[str, Any] = {name: record.pop(name) for name in _OWN}
             stop = None if own["stop"] is None else Stop(**own["stop"])
             own |= {"effect": Effect(**own["effect"]), "trait": EffectTrait.from_json(own["trait"])}
@@ -169,8 +169,6 @@ class BegunRow:
             if all(isinstance(part, kind) for part, kind in parts):
                 own |= {"stop": stop, "record": record, "polled": body}
                 return body, cls(**own, row=row, seal=seal)
-        except (TypeError, KeyError, AttributeError):
-            pass
         raise unreadable("its call cannot be read")
 
     def to_json(self) -> dict[str, Any]:
@@ -224,12 +222,14 @@ class BegunRow:
         try:
             if call.outcome is not None:
                 # It had nothing to change.
-                facts = {"attempts": call.attempts, "adopted": False}
-                self.answer = {"response": {}, **facts, "date": None}
+                self.answer = kept_answer(prepared.target.operation, replace(call, response={}))
                 end = end_of(self.row["id"], call.outcome, self.seal)
                 held.backend.write(held.lease, [{**end, "parameters": self.closed()}])
                 return replace(call, outcome=None)
-            answered, left = self.answered(prepared, effect, call), held.left()
+            whole = effect.answered(prepared.parameters, call.response)
+            self.answer = kept_answer(prepared.target.operation, call)
+            self.document = whole.seen
+            answered, left = effect.with_answer(self.document, call.response), held.left()
             words: Any = {"max_wait": left.seconds, "asked_wait": left.asked}
             policy = wait.policy._replace(limits=wait.policy.limits._replace(**words))
             after = wait_after(answered, wait.merged_options, max_wait=left, policy=policy)
@@ -251,15 +251,6 @@ class BegunRow:
             error.call = call  # type: ignore[attr-defined]
             raise
         return call
-
-    def answered(
-        self, prepared: PreparedCall, effect: EffectOfCall, call: CallOutcome
-    ) -> EffectOfCall:
-        """Keep what the call was answered; return its effect, without what is sensitive."""
-        answered = effect.answered(prepared.parameters, call.response)
-        self.answer = kept_answer(prepared.target.operation, call)
-        self.document = answered.seen
-        return effect.with_answer(answered.seen, call.response)
 
     def _stop_cancelled(self, held: Held) -> None:
         """Stop what was begun by a call whose row was cancelled before its answer."""

@@ -9,6 +9,7 @@ import json
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from functools import cache
 from importlib import resources
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .. import __version__
+from ..calls.credentials import CREDENTIAL_ERRORS
 from ..definitions.files import load_definitions
 from ..definitions.parsing import depth_of
 from ..engine.redaction import printable
@@ -31,7 +33,6 @@ from ..options import OPTION_NAMES
 from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .operation import COLLECTION, OperationError, StoreError, problem
-from .representation import CREDENTIAL_ERRORS
 from .sealing import refuse_constant
 from .store import Store
 
@@ -86,7 +87,7 @@ def asgi(store: Store, *, token: str, make_client: MakeServiceClient | None = No
     """
     if not token:
         raise ValueError("token must not be empty")
-    face = _Face(store, make_client or _Sessions().client)
+    face = _Face(store, make_client or _clients_of_sessions())
     routes = [
         Route("/", _page, methods=["GET"]),
         Route("/openapi.json", lambda _: _Json(DOCUMENT), methods=["GET"]),
@@ -230,20 +231,17 @@ class _Face:
         return started.to_json()
 
 
-class _Sessions:
-    """Makes clients, and keeps the sessions: they have the models of the services."""
+def _clients_of_sessions() -> MakeServiceClient:
+    """Return what makes clients, and keeps the sessions: they have the models of the services."""
+    # boto3's sessions are not thread-safe.
+    lock, session_of = threading.Lock(), cache(boto3.session.Session)
 
-    def __init__(self) -> None:
-        # boto3's sessions are not thread-safe.
-        self._lock = threading.Lock()
-        self._sessions: dict[str | None, Any] = {}
+    def make_client(service: str, region: str | None, profile: str | None) -> Any:
+        with lock:
+            make: Any = session_of(profile_name=profile).client
+            return make(service, region_name=region)
 
-    def client(self, service: str, region: str | None, profile: str | None) -> Any:
-        """Return a client of a service."""
-        with self._lock:
-            if profile not in self._sessions:
-                self._sessions[profile] = boto3.session.Session(profile_name=profile)
-            return self._sessions[profile].client(service, region_name=region)
+    return make_client
 
 
 async def _page(_: Request) -> Response:

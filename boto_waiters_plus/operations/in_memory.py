@@ -7,26 +7,25 @@ import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from ..batch.background import WaitPool
 from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.credentials import refresh_what_asks
 from ..changes.stops import Stop
-from ..common.process import ProcessLock, after_fork
+from ..common.process import ProcessLock, renew_in_forks
 from ..engine.model import WaiterDefinition
 from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .operation import Operation, load_operation, path_of
-from .pool import WaitPool
 from .representation import cancelled_json, error_json, operation_json, progress_of, response_json
 from .store import background_wait
+from .stored_wait import EMPTY
 
 if TYPE_CHECKING:
     from .store import Store
-
-OperationT = TypeVar("OperationT", bound=Operation)
 
 
 class _Memory:
@@ -35,8 +34,10 @@ class _Memory:
     def __init__(self) -> None:
         self._lock = ProcessLock()
         self.operations = weakref.WeakValueDictionary[str, Operation]()
+        renew_in_forks(self._renew)
+
+    def _renew(self) -> None:
         self._pool: WaitPool | None = None
-        after_fork(self._forget_pool)
 
     def pool(self) -> WaitPool:
         """Return the pool under the time source in force."""
@@ -45,25 +46,15 @@ class _Memory:
                 self._pool = WaitPool()
             return self._pool
 
-    def keep(self, operation: OperationT) -> OperationT:
-        """Return an operation that `get` finds from now on."""
-        with self._lock:
-            self.operations[operation.path] = operation
-        return operation
-
-    def _forget_pool(self) -> None:
-        self._pool = None
-
 
 MEMORY: Final = _Memory()
 
 
 class MemoryOperation(Operation):
-    """A background wait of this process: a pool runs it, and holds it until it has ended.
+    """A background wait of this process, which `get` finds: a pool runs it, until it has ended.
 
     Args:
         wait: the wait.
-        pool: runs it.
         called_at: what `time.monotonic` gave when the caller called, where somebody may have been
             asked for a code since then; None: now.
         end: the outcome, where there is nothing to wait for; None: the wait is run.
@@ -75,7 +66,6 @@ class MemoryOperation(Operation):
     def __init__(
         self,
         wait: Wait,
-        pool: WaitPool,
         *,
         called_at: float | None = None,
         end: WaiterOutcome[Any] | None = None,
@@ -86,19 +76,22 @@ class MemoryOperation(Operation):
         row: dict[str, Any] = {"id": uuid.uuid4().hex, "label": wait.label, "waiter": wait.waiter}
         row |= {"service": wait.bound_waiter.service_name, "region": wait.client.meta.region_name}
         row |= {"created": now, "deadline": now + wait.max_wait, "attempts": 0, "elapsed": 0.0}
-        empty = ("state_seen", "reported", "next_attempt", "worker", "exclusive_key")
-        self._row = row | dict.fromkeys((*empty, "last_error", "response", "error"))
+        self._row = row | dict.fromkeys((*EMPTY, "exclusive_key"))
         super().__init__(path_of(row))
-        self._pool = pool
         self._clock = current_time().clock()
         self._start = self._clock()
         self._process = os.getpid()
         self._task: Task | None = None
-        if end is not None:
+        if end is None:
+            self._run(wait, called_at)
+        else:
             self.end(end)
-            return
-        self._task = pool.prepared(wait, self._attempted, called_at=called_at)
-        pool.add([(self._task, self._has_ended)])
+        MEMORY.operations[self.path] = self
+
+    def _run(self, wait: Wait, called_at: float | None) -> None:
+        self._pool = MEMORY.pool()
+        self._task = self._pool.prepared(wait, self._attempted, called_at=called_at)
+        self._pool.add([(self._task, self._has_ended)])
 
     def to_json(self) -> dict[str, Any]:
         row = self._row
@@ -135,8 +128,11 @@ class MemoryOperation(Operation):
     def _cancel_wait(self) -> bool:
         task = self._task
         if task is not None:
-            self._pool.cancel(task)
+            self._cancel_task(task)
         return True
+
+    def _cancel_task(self, task: Task) -> None:
+        self._pool.cancel(task)
 
     def _attend(self) -> None:
         # A forked process has the wait in its memory, but no thread that drives it.
@@ -188,7 +184,7 @@ def start(
     called_at = time.monotonic()
     wait = background_wait(client, waiter, max_wait, keywords)
     refresh_what_asks(wait.client, wait.max_wait or 0.0)
-    return MEMORY.keep(MemoryOperation(wait, MEMORY.pool(), called_at=called_at))
+    return MemoryOperation(wait, called_at=called_at)
 
 
 def get(path: str) -> Operation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import math
 import re
@@ -62,14 +63,12 @@ def page_token_after(last: Row, filters: Mapping[str, str]) -> str:
 
 def page_position(token: str, filters: Mapping[str, str]) -> Position:
     """Return where the page of a token begins; raise ValueError if it is of another list."""
-    try:
+    with contextlib.suppress(ValueError, TypeError, RecursionError):
         created, last, _ = json.loads(base64.urlsafe_b64decode(token))
         is_position = isinstance(created, float) and re.fullmatch("[0-9a-f]{32}", last)
         # A token has one form only.
         if is_position and token == page_token_after({"created": created, "id": last}, filters):
             return created, last
-    except (ValueError, TypeError, RecursionError):
-        pass
     raise WrongValueError.of("page_token", token, " is not of a list with these filters")
 
 

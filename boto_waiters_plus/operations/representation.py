@@ -14,6 +14,7 @@ from botocore.discovery import EndpointDiscoveryRefreshFailed
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError, ParamValidationError
 from botocore.model import OperationModel
 
+from ..calls.credentials import CREDENTIAL_ERRORS
 from ..changes.stops import Stop
 from ..engine.acceptors import MatchedAcceptor
 from ..engine.redaction import cut, may_show, message_text, printable
@@ -69,18 +70,6 @@ _OTHERS: Final = (
 """Errors of botocore about an answer, and those of its test doubles."""
 
 _LATEST: Final = dt.datetime.max.replace(microsecond=0, tzinfo=dt.timezone.utc).timestamp()
-
-CREDENTIAL_ERRORS: Final = tuple(
-    getattr(botocore.exceptions, name)
-    for name in (
-        *("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"),
-        *("TokenRetrievalError", "NoAuthTokenError", "SSOError", "LoginError"),
-        "RefreshWithMFAUnsupportedError",
-    )
-    # Some are newer than the oldest botocore.
-    if hasattr(botocore.exceptions, name)
-)
-"""The errors of a process that lacks credentials for a call."""
 
 
 def timestamp(seconds: float | None) -> str | None:

@@ -19,6 +19,7 @@ from ..batch.wait import Wait
 from ..calls.clients import client_behind, is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
 from ..common.extras import refuse_missing
+from ..common.process import handling_signals
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait
 from ..engine.model import WaiterDefinition
@@ -533,9 +534,6 @@ def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
 
     After the block, the program's own handler of SIGTERM is called.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     received: list[int] = []
 
     def handle(number: int, _: Any) -> None:
@@ -545,12 +543,8 @@ def ended_by_signals(stop: Callable[[], None]) -> Iterator[None]:
     known = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
     # One that is ignored stays so, as SIGHUP under nohup.
     numbers = [each for each in known if each and signal.getsignal(each) is not signal.SIG_IGN]
-    before = {each: signal.signal(each, handle) for each in numbers}
-    try:
+    with handling_signals(numbers, handle) as before:
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     own = before.get(signal.SIGTERM)
     if received and callable(own):
         own(received[0], None)

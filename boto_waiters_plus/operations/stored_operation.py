@@ -18,7 +18,7 @@ from ..calls import flow
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import Stop, requested, told
-from ..common.process import ProcessLock, after_fork, start_thread
+from ..common.process import ProcessLock, renew_in_forks, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
@@ -324,10 +324,12 @@ class EndWatcher:
         self._open = weakref.WeakValueDictionary[str, StoredOperation]()
         self._kept: dict[str, StoredOperation] = {}
         self._stopping: set[str] = set()
+        self._is_closed = False
+        renew_in_forks(self._renew)
+
+    def _renew(self) -> None:
         self._news = threading.Event()
         self._thread: threading.Thread | None = None
-        self._is_closed = False
-        after_fork(self._forget_thread)
 
     def watched(self, path: str, make: Callable[[], StoredOperation]) -> StoredOperation:
         """Return the operation of a path that is watched, or watch a new one.
@@ -376,10 +378,6 @@ class EndWatcher:
     def _closed(self) -> StoreError:
         name = self._backend.name
         return StoreError(f"store {name} is closed; its open waits go on in other processes")
-
-    def _forget_thread(self) -> None:
-        self._news = threading.Event()
-        self._thread = None
 
     def _run(self) -> None:
         # The time of the last look at the ends, and when all are compared again.

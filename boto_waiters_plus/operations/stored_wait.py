@@ -55,7 +55,7 @@ _TEXTS: Final = ("definition", "parameters", "policy", "machine", "label", "wait
 _READ: Final = {**dict.fromkeys(_NUMBERS, (int, float)), **dict.fromkeys(_TEXTS, (str,))}
 """The columns that a worker reads, and what they hold."""
 
-_EMPTY: Final = (
+EMPTY: Final = (
     *("state_seen", "reported", "next_attempt", "lease", "worker", "last_error", "ended"),
     *("response", "error", "owes"),
 )
@@ -120,10 +120,9 @@ class NewRows:
             "exclusive_key": exclusive_key,
             "machine": Machine(wait.definition.states, wait.policy, digest=digest).to_json(),
         }
-        for name in ("service", "waiter", "region", "profile"):
+        for name in ("service", "waiter", "region", "profile", "exclusive_key"):
             check_text(name, row[name], 100 if name in ("service", "region") else 200)
         request = None
-        check_text("exclusive_key", exclusive_key)
         check_text("request_id", request_id)
         if request_id is not None:
             # What was asked for: a deadline may have left another `max_wait`.
@@ -135,7 +134,7 @@ class NewRows:
             # As numbers are compared.
             asked = [float(each) if type(each) is int else each for each in asked]
             request = _digest(request_id) + _digest(json_text([content, asked]))
-        row |= dict.fromkeys(_EMPTY) | {"attempts": 0, "elapsed": 0.0}
+        row |= dict.fromkeys(EMPTY) | {"attempts": 0, "elapsed": 0.0}
         row |= {"created": 0.0, "machine_at": 0.0, "deadline": wait.max_wait, "request": request}
         row |= {"kind": kind_of(row)}
         row["parameters"] = self._seal.closed(parameters) if begun is None else begun.closed()

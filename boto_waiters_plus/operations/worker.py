@@ -16,6 +16,7 @@ from typing import Any, Final
 from botocore.model import OperationModel
 from botocore.session import get_session
 
+from ..batch.background import WaitPool
 from ..batch.groups import Task
 from ..batch.wait import Wait
 from ..calls.clock import IdleQueue
@@ -40,7 +41,6 @@ from .operation import (
     problem,
     unreadable,
 )
-from .pool import WaitPool
 from .representation import end_of, progress_of, timeout_of, unable
 from .sealing import Seal, loaded
 from .stored_operation import OpenStore
@@ -110,8 +110,6 @@ class Driven:
     """To be written: how it ended."""
     begun: BegunRow | None = None
     """The row, if what was begun is stopped after a time-out."""
-    client: Any = None
-    """That of the row, for such a stop."""
     mutation: OperationModel | None = None
     """The operation of its call, where it is an outcome that this had nothing to change."""
     last_change: dict[str, Any] | None = None
@@ -457,7 +455,7 @@ class Worker:
             if begun is not None and begun.record.get("no_change_ok"):
                 driven.mutation = begun.mutation_on(wait.client)
             if begun is not None and begun.stop_on_timeout:
-                driven.begun, driven.client = begun, wait.client
+                driven.begun = begun
             driven.stored = wait.operation if row["include_response"] else None
             # Without the times the wait goes on as well.
             with contextlib.suppress(StoreError):
@@ -549,7 +547,7 @@ class Worker:
                 # Written if the wait ends: its time is over.
                 end(Stop(begun.effect.stop or "", "owed"))
             else:
-                begun.stop_in_thread(driven.client, end)
+                begun.stop_in_thread(task.connections.client, end)
         else:
             self._set_result(driven, not_here or result)
 

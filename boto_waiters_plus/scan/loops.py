@@ -391,10 +391,7 @@ def _polling_loop(loop: LoopSource) -> PollingLoop | None:
     is_loop = isinstance(node, ast.While) or (
         isinstance(node, ast.For) and names.origin(node.iter) in _COUNTERS
     )
-    waiter: str | None = None
-    calls: list[ReadCall] = []
-    if is_loop:
-        waiter, calls = _repeated_waiter(loop)
+    waiter, calls = _repeated_waiter(loop) if is_loop else (None, [])
     if waiter is None and (loop.retries or (is_loop and loop.sleeps)):
         calls = list(_calls(loop, loop.own, {}))
     if not calls:

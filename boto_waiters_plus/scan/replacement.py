@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from botocore import xform_name
-from botocore.exceptions import UnknownServiceError
-from botocore.model import OperationModel, ServiceModel
+from botocore.model import OperationModel
 
 from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
 from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
@@ -18,14 +17,12 @@ from ..engine.acceptors import (
     AcceptorState,
     DocumentMatcher,
     ErrorTypeMatcher,
-    Matcher,
     PathComparator,
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
-from ..service.catalog import client_name, definitions_of, service_names, squashed
+from ..service.catalog import client_name, definitions_of, model_of, service_names, squashed
 from ..service.on_the_spot import reason_not_to_poll
-from ..service.places import default_loader
 from ..service.shapes import state_members
 from .loops import ANSWERED, Effect, PollingLoop, ReadCall
 from .names import spend
@@ -159,8 +156,10 @@ def _distance(waiter: WaiterDefinition, goals: set[str], loop: PollingLoop) -> f
         if not (goals & success and goals <= meanings.keys()):
             return None
         matchers = [each.matcher for each in waiter.acceptors if each.state is _SUCCESS]
+        paths = [each.matcher for each in matchers if isinstance(each, DocumentMatcher)]
         # A condition may ask for more than the state: another waiter is nearer.
-        return len(success - goals) + 0.5 * any(map(_is_condition, matchers))
+        conditions = [each for each in paths if each.comparator is PathComparator.BOOLEAN_EQUALS]
+        return len(success - goals) + 0.5 * bool(conditions)
     if goals:
         return 0 if is_answer and any(map(_MISSING.search, stay)) else None
     # A loop that also goes on while something is made does not wait for its end.
@@ -170,13 +169,6 @@ def _distance(waiter: WaiterDefinition, goals: set[str], loop: PollingLoop) -> f
 
 def _keys(loop: PollingLoop, effect: Effect) -> set[str]:
     return {_key(text) for text, each in loop.effects.items() if each == effect}
-
-
-def _is_condition(matcher: Matcher) -> bool:
-    match matcher:
-        case DocumentMatcher(matcher=path):
-            return path.comparator is PathComparator.BOOLEAN_EQUALS
-    return False
 
 
 def _is_end(text: str) -> bool:
@@ -215,11 +207,9 @@ _service_names = functools.cache(service_names)
 @functools.cache
 def _operations(service: str) -> Mapping[str, OperationModel]:
     """Return the operations of a service by the letters of their methods."""
-    try:
-        document = default_loader().load_service_model(service, "service-2")
-    except UnknownServiceError:
+    model = model_of(service)
+    if model is None:
         return {}
-    model = ServiceModel(document, service)
     return {name.lower(): model.operation_model(name) for name in model.operation_names}
 
 

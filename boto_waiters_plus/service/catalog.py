@@ -87,14 +87,18 @@ def definitions_of(service: str, files: Sequence[str] | None = None) -> Sequence
     return sorted(found, key=lambda definition: definition.name)
 
 
-def _waiters_of(service: str, definitions: Sequence[WaiterDefinition]) -> ServiceWaiters | None:
-    """Return the waiters of a service; None: it is newer than the installed botocore."""
-    loader = default_loader()
+def model_of(service: str) -> ServiceModel | None:
+    """Return the model of a service; None: it is newer than the installed botocore."""
     try:
-        document = loader.load_service_model(service, "service-2")
+        document = default_loader().load_service_model(service, "service-2")
     except UnknownServiceError:
         return None
-    return ServiceWaiters(ServiceModel(document, service_name=service), loader, definitions)
+    return ServiceModel(document, service)
+
+
+def _waiters_of(service: str, definitions: Sequence[WaiterDefinition]) -> ServiceWaiters | None:
+    model = model_of(service)
+    return None if model is None else ServiceWaiters(model, default_loader(), definitions)
 
 
 def all_waiters() -> Iterator[tuple[str, WaiterDefinition]]:

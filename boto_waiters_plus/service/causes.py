@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import jmespath
@@ -91,10 +92,10 @@ class FailureSearch:
 
     Args:
         client: makes the reads.
-        operation, parameters: those of the wait.
-        response: the one in the failure state.
+        operation: that of the wait.
         explanation: names the reads.
-        known: what else their paths see.
+        known: what their paths see; `input` has the parameters of the wait, and `output` the
+            response in the failure state.
         budget: has an item for each read that the waits of a batch may make yet; None: no limit.
 
     Attributes:
@@ -106,9 +107,6 @@ class FailureSearch:
         self,
         client: Any,
         operation: OperationModel,
-        parameters: Mapping[str, Any],
-        response: Mapping[str, Any],
-        *,
         explanation: Explanation,
         known: dict[str, Any],
         budget: Iterator[object] | None,
@@ -119,9 +117,8 @@ class FailureSearch:
         self._operations = [operation]
         self._known = known
         self._budget = budget
-        self._steps = self._reads(explanation, parameters, response)
+        self._steps = self._reads(explanation)
         self._send: Callable[[], Any] | None = None
-        self._reply: Reply | None = None
 
     def send(self) -> Any:
         """Make the bare call of the present read; see `CauseSearch.send`."""
@@ -130,25 +127,21 @@ class FailureSearch:
 
     def has_more_after(self, reply: Reply | None) -> bool:
         """Take the reply to a read; see `CauseSearch.has_more_after`."""
-        self._reply = reply
-        # A wait has failed, and its error must not be replaced by another.
+        self._send = None
         try:
-            self._send = next(self._steps, None)
+            self._send = self._steps.send(reply)
+        except StopIteration:
+            pass
+        # A wait has failed, and its error must not be replaced by another.
         except Exception as error:
             logger.debug("the cause of a failure is not known: %s", type(error).__name__)
-            self._send = None
         return self._send is not None
 
-    def _reads(
-        self,
-        explanation: Explanation,
-        parameters: Mapping[str, Any],
-        response: Mapping[str, Any],
-    ) -> Iterator[Callable[[], Any]]:
-        """Yield what makes each read, whose reply is there when the next one is asked for."""
-        [polled] = self._operations
-        self._known["input"] = converted(polled.input_shape, parameters)
-        self._known["output"] = _seen(polled, response)
+    def _reads(self, explanation: Explanation) -> Generator[Callable[[], Any], Any, None]:
+        """Yield what makes each read, and take its reply."""
+        [polled], known = self._operations, self._known
+        known["input"] = converted(polled.input_shape, known["input"])
+        known["output"] = _seen(polled, known["output"])
         sensitive = self._is_sensitive(explanation.otherwise)
         self._learn(explanation.values, None if sensitive else explanation.otherwise)
         model = polled.service_model
@@ -166,9 +159,7 @@ class FailureSearch:
                 return
             options = {name: self._value(path) for name, path in read.options.items()}
             sent |= {name: each for name, each in options.items() if each is not None}
-            yield self._call(read.operation, sent)
-            reply = self._reply
-            assert reply is not None, "a read was made"
+            reply: Reply = yield partial(getattr(self._client, xform_name(read.operation)), **sent)
             if reply.ended is not None or reply.error is not None:
                 why = "it was cut off"
                 if reply.error is not None and reply.ended in (None, "retry refused"):
@@ -176,11 +167,8 @@ class FailureSearch:
                 text = "the cause of a failure is not known: %s failed: %s"
                 logger.debug(text, read.operation, why)
                 continue
-            self._known[read.name] = _seen(answered, reply.response)
+            known[read.name] = _seen(answered, reply.response)
             self._learn(read.values, read.text)
-
-    def _call(self, operation: str, parameters: Mapping[str, Any]) -> Callable[[], Any]:
-        return lambda: getattr(self._client, xform_name(operation))(**parameters)
 
     def _is_sensitive(self, text: str | None) -> bool:
         """Return whether a model calls a part of a text sensitive."""
@@ -227,15 +215,9 @@ def begin_search(
     trait = shipped_traits(EXPLAINS).get(shape_id_of(operation))
     if trait is None:
         return None
-    return FailureSearch(
-        client,
-        operation,
-        parameters,
-        response,
-        explanation=Explanation.of(trait),
-        known={"call": call, "started": time.time() - elapsed - EARLIER},
-        budget=budget,
-    )
+    started = time.time() - elapsed - EARLIER
+    known = {"call": call, "started": started, "input": parameters, "output": response}
+    return FailureSearch(client, operation, Explanation.of(trait), known, budget)
 
 
 def _joined(value: Any, separator: str = ": ") -> str:

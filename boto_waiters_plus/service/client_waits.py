@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from botocore.model import OperationModel
 
 from ..calls.client_call import Calls
+from ..calls.clients import client_behind
 from ..calls.private_names import marked_as_waiter
 from ..options import (
     OTHER_NAMES,
+    CancelEvent,
     WaitOptions,
     policy_for,
     refuse_other_names,
     split_options,
 )
-from ..settings import Settings
+from ..settings import Resolved, Settings
 from ..wait.drivers import PreparedWait
 from ..wait.facts import BeginSearch, CauseSearch
 from ..wait.wait_run import WaitRun
@@ -43,14 +45,14 @@ class ClientRequest:
         ValueError: a list of identifiers is empty, or has more than an answer can have.
     """
 
-    __slots__ = ("_fixed", "_waiter", "client", "parameters")
+    __slots__ = ("_fixed", "client", "parameters", "waiter")
 
     def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
         # Those of a `Wait` are within the caller's reach until the batch begins.
         refuse_empty_id_list(waiter.operation, parameters)
         self.client = client
         self.parameters = parameters
-        self._waiter = waiter
+        self.waiter = waiter
         self._fixed = parameters
         for value in parameters.values():
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
@@ -63,20 +65,20 @@ class ClientRequest:
     @property
     def operation(self) -> OperationModel:
         """The operation that is called."""
-        return self._waiter.operation
+        return self.waiter.operation
 
     def __call__(self) -> Any:
         """Make the bare call."""
-        return getattr(self.client, self._waiter.client_method)(**self._fixed)
+        return getattr(self.client, self.waiter.client_method)(**self._fixed)
 
     def __str__(self) -> str:
         """Return the label of the resource that the request is about."""
-        return self._waiter.polling.resource_label.text(self.parameters)
+        return self.waiter.polling.resource_label.text(self.parameters)
 
     def label_under(self, options: WaitOptions) -> object:
         """Return the label of a wait, or the request, of which `str` makes it when it is needed."""
         # Made before the first call: at the deadline it would make the wait late.
-        label = self._waiter.polling.resource_label
+        label = self.waiter.polling.resource_label
         return label.service if options.show_parameters is False else self
 
     def send_for(self, member: str, ids: list[str]) -> Any:
@@ -84,10 +86,10 @@ class ClientRequest:
         parameters: Mapping[str, Any] = {**self._fixed, member: ids}
         if len(ids) > SMALLEST_PAGE:
             parameters = self._on_one_page(parameters)
-        return getattr(self.client, self._waiter.client_method)(**parameters)
+        return getattr(self.client, self.waiter.client_method)(**parameters)
 
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-        return on_one_page(self._waiter.polling.coalescing, self._waiter.operation, parameters)
+        return on_one_page(self.waiter.polling.coalescing, self.waiter.operation, parameters)
 
 
 def search_of(client: Any, operation: OperationModel, *known: Any) -> BeginSearch:
@@ -131,26 +133,49 @@ def prepared_wait(
     by_definition = partial(policy_for, waiter.definition)
     resolved = settings.resolve(given, max_wait, by_definition, name=waiter.method_name)
     waiter.warn()
-    options, description = resolved.options, waiter.polling.description
+    resolved = resolved.with_history(waiter.polling.description, client_behind(client))
+    own: Any = {"on_attempt": resolved.options.on_attempt, "called_at": called_at}
+    return wait_of(request, resolved, resolved.options.cancel_event, call, **own)
+
+
+def wait_of(
+    request: ClientRequest,
+    resolved: Resolved,
+    cancel: CancelEvent | None,
+    call: Mapping[str, Any] | None,
+    reads: Iterator[object] | None = None,
+    label: str | None = None,
+    **own: Any,
+) -> PreparedWait:
+    """Return the wait of a request, ready to start.
+
+    Args:
+        request: what each attempt sends.
+        resolved: what holds for the wait, with its history.
+        cancel: ends it.
+        call: the `input` and `output` of the call whose effect is waited for.
+        reads: has an item for each read about a failure that is left; None: no limit.
+        label: the caller's label.
+        own: what the `WaitRun` takes besides.
+    """
+    options, policy, observers = resolved
     calls = Calls(
         send=request,
-        client=client,
-        cancel=options.cancel_event,
+        client=request.client,
+        cancel=cancel,
         in_thread=bool(options.call_in_thread),
     )
-    _, policy, observers = resolved.with_history(description, calls.client)
-    endpoint = calls.client.meta.endpoint_url
+    polling, parameters = request.waiter.polling, request.parameters
     wait_run = WaitRun(
-        description,
+        polling.description,
         policy,
-        DefinitionJudge(waiter.polling, request.parameters, endpoint, call),
-        label=request.label_under(options),
+        DefinitionJudge(polling, parameters, calls.client.meta.endpoint_url, call),
+        label=label or request.label_under(options),
         show_parameters=options.show_parameters is not False,
         observers=observers,
-        on_attempt=options.on_attempt,
-        called_at=called_at,
-        begin_search=search_of(client, waiter.operation, request.parameters, call),
+        begin_search=search_of(request.client, request.operation, parameters, call, reads),
         refused=RefusedPart.of(call),
+        **own,
     )
     return PreparedWait(
         wait_run=wait_run, calls=calls, wake=options.wake_signal, context=marked_as_waiter

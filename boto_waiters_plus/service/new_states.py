@@ -18,7 +18,7 @@ from ..engine.acceptors import (
     WordsMatcher,
 )
 from ..engine.model import WaiterDefinition
-from .places import botocores_own
+from .places import botocore_is_newer, botocores_own
 from .reasons import Compared
 from .shapes import is_plain, is_text, shape_at, state_path, walk
 
@@ -81,7 +81,9 @@ def new_failures(
     A resource in one of them is polled until `max_wait`. A wait for an end or an absence passes
     over what has failed before: that can be deleted, too.
     """
-    # Its expressions take 4 ms to compile; only a newer botocore has new states.
+    if not botocore_is_newer():
+        return frozenset()
+    # Its expressions take 4 ms to compile.
     from ..definitions.state_words import (  # noqa: PLC0415
         ENDINGS,
         means_absence,

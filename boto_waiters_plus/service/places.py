@@ -101,7 +101,6 @@ class DefinitionPlace:
     Args:
         read: returns them; it raises a `WaiterDefinitionError` if the place is malformed.
         from_user: whether they come neither with this package nor with botocore.
-        valid: whether they are known to fit their operations.
         fits: whether one of them can be used; None: all can.
     """
 
@@ -110,13 +109,11 @@ class DefinitionPlace:
         read: Callable[[], Iterable[WaiterDefinition | UnreadWaiter]],
         *,
         from_user: bool = False,
-        valid: bool = False,
         fits: Callable[[Any], bool] | None = None,
     ) -> None:
         self._read = read
         self._fits = fits
         self.from_user = from_user
-        self.valid = valid
 
     @computed_once
     def _all(self) -> Sequence[WaiterDefinition | UnreadWaiter]:
@@ -155,7 +152,6 @@ def places_of(
         DefinitionPlace(lambda: given_for(service, installed_definitions()[0]), from_user=True),
         DefinitionPlace(
             lambda: unread_shipped(service.service_id.hyphenize()).values(),
-            valid=True,
             # An older model may lack the state that a shipped waiter compares.
             fits=partial(_fits, service) if botocore_is_older() else None,
         ),

@@ -20,7 +20,6 @@ from ..wait.facts import FoundReason, ReasonFinder
 from .data_model import DataModel
 from .labels import ResourceLabel
 from .new_states import comparisons_of, failure_by_words, failures_to_warn_of, new_failures
-from .places import botocore_is_newer
 from .reasons import Compared, find_reason, indexes_of_missing
 from .reports import StateReports, WordsWithPaths, shipped_reports
 from .screens import Screen, screen_by
@@ -80,8 +79,6 @@ class PollingWaiter:
     @property
     def new_failures(self) -> frozenset[str]:
         """The states that say failure, and that only a newer botocore knows."""
-        if not botocore_is_newer():
-            return frozenset()
         find = new_failures if self.is_shipped else failures_to_warn_of
         comparisons = comparisons_of(self.definition)
         return find(self.definition.name, comparisons, self.operation)

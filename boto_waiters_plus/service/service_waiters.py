@@ -30,8 +30,14 @@ from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 from ..common.arguments import nearest
 from ..definitions.files import installed_definitions
 from ..definitions.smithy import UnreadWaiter
-from ..definitions.waiters2 import convert_model, without_status
-from ..engine.acceptors import Acceptor, OutputMatcher, StatusMatcher
+from ..definitions.waiters2 import unread_waiters2
+from ..engine.acceptors import (
+    Acceptor,
+    ErrorTypeMatcher,
+    OutputMatcher,
+    StatusMatcher,
+    SuccessMatcher,
+)
 from ..engine.computed_once import computed_once
 from ..engine.model import GENERATED, WaiterDefinition
 from ..exceptions import WaiterDefinitionError
@@ -114,10 +120,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             operation = self.operation(definition.operation)
             if operation is None:
                 raise self._lacks_operation(definition)
-            place = DefinitionPlace(tuple, from_user=True)
-            bound_waiter = self._given.setdefault(
-                definition, self._bind(definition, operation, place)
-            )
+            bound_waiter = self._bind(definition, operation, self._places[0])
+            bound_waiter = self._given.setdefault(definition, bound_waiter)
         return bound_waiter
 
     @property
@@ -138,7 +142,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             for own in self._places[-1].named(definition.name)
             if isinstance(own, UnreadWaiter)
             if (own.name, own.operation) == (definition.name, definition.operation)
-            for acceptor in _resolved(own.read(), operation).acceptors
+            for acceptor in without_status(own.read(), operation).acceptors
             if acceptor not in definition.acceptors
         ]
 
@@ -149,7 +153,7 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         own = botocores_own(self._service, definition.name, operation.name)
         if own is None:
             return definition
-        found = _resolved(own, operation, keep_others=False).acceptors
+        found = without_status(own, operation, keep_others=False).acceptors
         new = (each for each in found if each not in definition.acceptors)
         return replace(definition, acceptors=(*definition.acceptors, *new))
 
@@ -190,10 +194,12 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
         definition = _definition(waiter)
         if definition.operation != operation.name:
             definition = replace(definition, operation=operation.name)
-        if place is self._places[3] and GENERATED in definition.tags and botocore_is_newer():
+        is_shipped = place is self._places[3]
+        if is_shipped and GENERATED in definition.tags and botocore_is_newer():
             definition = self._with_new_acceptors(definition, operation)
-        definition = _resolved(definition, operation)
-        if not place.valid:
+        definition = without_status(definition, operation)
+        # What is shipped is known to fit.
+        if not is_shipped:
             _check_operation(definition, operation)
         return BoundWaiter(definition, operation, from_user=place.from_user)
 
@@ -278,9 +284,10 @@ def generated_definitions(
     service: ServiceModel, document: Mapping[str, Any]
 ) -> list[WaiterDefinition]:
     """Return botocore's own waiters as definitions that any Smithy tool can read, for `data/`."""
+    unread = unread_waiters2(document, source=service.service_name, is_botocores=True)
     return [
-        _resolved(definition, service.operation_model(definition.operation), keep_others=False)
-        for definition in convert_model(document, source=service.service_name, is_botocores=True)
+        without_status(each.read(), service.operation_model(each.operation), keep_others=False)
+        for each in unread
     ]
 
 
@@ -288,19 +295,38 @@ def _definition(waiter: WaiterDefinition | UnreadWaiter) -> WaiterDefinition:
     return waiter.read() if isinstance(waiter, UnreadWaiter) else waiter
 
 
-def _resolved(
+def without_status(
     definition: WaiterDefinition, operation: OperationModel, *, keep_others: bool = True
 ) -> WaiterDefinition:
-    """Return the definition with its `status` matchers replaced; see `without_status`."""
+    """Replace `status` matchers by matchers of the specification.
+
+    200 is any response. 404 of a HEAD request, whose response has no body to name the error, is
+    `NotFound`. Any other status is the operation's error with that status, if it has exactly one.
+
+    Args:
+        definition: the waiter.
+        operation: its operation.
+        keep_others: keep the `status` matchers that cannot be replaced. They are not valid Smithy.
+    """
     if not any(isinstance(acceptor.matcher, StatusMatcher) for acceptor in definition.acceptors):
         return definition
-    metadata = ((shape.name, shape.metadata.get("error", {})) for shape in operation.error_shapes)
-    return without_status(
-        definition,
-        is_head=operation.http.get("method") == "HEAD",
-        errors=[(name, error.get("httpStatusCode")) for name, error in metadata],
-        keep_others=keep_others,
-    )
+    is_head = operation.http.get("method") == "HEAD"
+    errors = [(each.name, each.metadata.get("error", {})) for each in operation.error_shapes]
+
+    def converted(acceptor: Acceptor) -> Acceptor | None:
+        if not isinstance(acceptor.matcher, StatusMatcher):
+            return acceptor
+        status = acceptor.matcher.status
+        if status == 200:
+            return replace(acceptor, matcher=SuccessMatcher(success=True))
+        if is_head and status == 404:
+            return replace(acceptor, matcher=ErrorTypeMatcher("NotFound"))
+        names = [name for name, error in errors if error.get("httpStatusCode") == status]
+        if len(names) == 1:
+            return replace(acceptor, matcher=ErrorTypeMatcher(names[0]))
+        return acceptor if keep_others else None
+
+    return replace(definition, acceptors=tuple(filter(None, map(converted, definition.acceptors))))
 
 
 def _check_operation(definition: WaiterDefinition, operation: OperationModel) -> None:

@@ -1,6 +1,7 @@
 """Signals, which end a delay early: from this process, or by events from a queue."""
 
+from .receiver import EventSignal
 from .signal import Signal, Subscription
-from .sqs import EventSignal, SqsSignal
+from .sqs import SqsSignal
 
 __all__ = ["EventSignal", "Signal", "SqsSignal", "Subscription"]

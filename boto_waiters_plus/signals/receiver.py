@@ -1,4 +1,4 @@
-"""The thread that receives the messages of a queue for all waits."""
+"""The thread that receives the messages of a queue for all waits, and the signals of its events."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -18,12 +19,13 @@ from jmespath.lexer import Lexer
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..calls.threads import forget_caller_in
 from ..common.errors import logger
-from ..common.process import renew_in_forks
+from ..common.process import renew_in_forks, start_thread
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..engine.delays import jittered_delay
 from ..options import CancelEvent
 from ..service.errors import error_facts
 from ..wait.wait_run import RANDOM
+from .signal import Signal, Subscription
 
 # --- the event in a message of a queue, and JMESPath expressions that match events ---------------
 
@@ -132,18 +134,6 @@ class Queue(Protocol):
         ...
 
 
-class Subscriber(Protocol):
-    """A signal that is notified of the events that it matches."""
-
-    def notify(self) -> object:
-        """Wake the waits of the signal."""
-        ...
-
-    def matches(self, event: Any, matched: dict[str, bool], /) -> bool:
-        """Return whether an event matches; `matched` has what its expressions gave so far."""
-        ...
-
-
 class Receiver:
     """Receives messages in a daemon thread while there are subscriptions.
 
@@ -162,7 +152,7 @@ class Receiver:
         """Start without the thread and the subscriptions of the parent process."""
         # Re-entrant: a subscription may be garbage-collected, and end, at any point.
         self.changed = threading.Condition(threading.RLock())
-        self.subscribed: dict[object, Subscriber] = {}
+        self.subscribed: dict[object, EventSignal] = {}
         """The signal of each subscription."""
         self._thread: threading.Thread | None = None
         self._idle_since = 0.0
@@ -175,7 +165,7 @@ class Receiver:
         """The error of the last request; None if it succeeded."""
         return next(iter(self._failing.copy().values()), None)
 
-    def add(self, key: object, signal: Subscriber) -> None:
+    def add(self, key: object, signal: EventSignal) -> None:
         """Receive messages for a signal until `remove(key)`.
 
         Raises:
@@ -227,18 +217,12 @@ class Receiver:
             return self.changed.wait_for(condition, seconds)
 
     def _start_thread(self) -> None:
-        name = "boto_waiters_plus signal"
         context = contextvars.copy_context()
         forget_caller_in(context)
-        self._thread = threading.Thread(
-            target=context.run, args=[self._run], name=name, daemon=True
-        )
-        try:
-            self._thread.start()
-        except RuntimeError as error:
-            # No thread can be started. The waits poll, and the next subscription tries again.
-            self._thread = None
-            self._failed(RECEIVING, error)
+        self._thread = start_thread(partial(context.run, self._run), "signal")
+        if self._thread is None:
+            # The waits poll, and the next subscription tries again.
+            self._failed(RECEIVING, RuntimeError("no thread can be started"))
 
     def _run(self) -> None:
         while self._goes_on():
@@ -302,3 +286,77 @@ def retry_delay(errors: int) -> float:
     """Return the delay in seconds after this number of consecutive errors."""
     # Drawn, so that many processes do not return from one outage at the same moment.
     return jittered_delay(errors + 1, min_delay=FIRST_DELAY, max_delay=LONGEST_DELAY, random=RANDOM)
+
+
+# --- the signals that it notifies ----------------------------------------------------------------
+
+
+class EventSignal:
+    """Wakes waits at each event from a queue that all its expressions match.
+
+    `SqsSignal` is one, and `matching` returns one. Any number of waits may share it, from any
+    thread and task.
+    """
+
+    def __init__(self, receiver: Receiver, *matches: EventPattern) -> None:
+        self._receiver = receiver
+        self._matches = matches
+        self._signal = Signal()
+        self.notify = self._signal.notify
+
+    def matching(self, match: str) -> EventSignal:
+        """Return a signal for some of these events; it shares the queue and the thread.
+
+        Args:
+            match: a JMESPath expression that must be true on an event, besides those of this
+                signal.
+
+        Raises:
+            TypeError, ValueError: not a valid expression.
+        """
+        return EventSignal(self._receiver, *self._matches, EventPattern(match))
+
+    def deliver(self, message: str | Mapping[str, Any]) -> bool:
+        """Handle a message as if the queue had sent it, in a test or from another consumer.
+
+        Args:
+            message: the body of a message, or the event in it.
+
+        Returns:
+            Whether the event matches this signal. All signals of the queue get the event.
+        """
+        if not isinstance(message, (str, Mapping)):
+            kind = type(message).__name__
+            raise TypeError(f"message must be the text of a body or an event, not {kind}")
+        event = event_of(message) if isinstance(message, str) else message
+        self._receiver.deliver(event)
+        return self.matches(event, {})
+
+    def matches(self, event: Any, matched: dict[str, bool]) -> bool:
+        """Return whether an event matches; `matched` keeps the answer of each expression."""
+        for match in self._matches:
+            if match.expression not in matched:
+                matched[match.expression] = match.matches(event)
+            if not matched[match.expression]:
+                return False
+        return True
+
+    def subscribe(self) -> Subscription:
+        """Return a subscription for one wait; messages are received while there is one.
+
+        Raises:
+            RuntimeError: the signal was closed.
+        """
+        key = object()
+        # Made before anything is received, so that the first message counts.
+        subscription = Subscription(self._signal, partial(self._receiver.remove, key))
+        self._receiver.add(key, self)
+        return subscription
+
+    __reduce__ = Signal.__reduce__
+
+    def __repr__(self) -> str:
+        # Without the queue and the expressions: reprs end up in logs.
+        receiver = self._receiver
+        state = "closed" if receiver.closed else f"waits={len(receiver.subscribed)}"
+        return f"{type(self).__name__}({state})"

@@ -1,4 +1,4 @@
-"""Signals that events from a queue notify, and the queue of SQS."""
+"""The signal that events from a queue of SQS notify."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from ..common.arguments import flag
 from ..common.wrong_arguments import WrongTypeError, WrongValueError, wrong_type
 from ..engine.redaction import parameter_text
 from ..options import CancelEvent
-from .receiver import EventPattern, Receiver, event_of
-from .signal import Signal, Subscription
+from .receiver import EventPattern, EventSignal, Receiver
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -32,78 +31,6 @@ SECONDS_TO_REFRESH: Final = 60.0
 
 SECONDS_TO_DELETE: Final = 10.0
 """Seconds that a deletion may take; no message is received meanwhile."""
-
-
-class EventSignal:
-    """Wakes waits at each event from a queue that all its expressions match.
-
-    `SqsSignal` is one, and `matching` returns one. Any number of waits may share it, from any
-    thread and task.
-    """
-
-    def __init__(self, receiver: Receiver, *matches: EventPattern) -> None:
-        self._receiver = receiver
-        self._matches = matches
-        self._signal = Signal()
-        self.notify = self._signal.notify
-
-    def matching(self, match: str) -> EventSignal:
-        """Return a signal for some of these events; it shares the queue and the thread.
-
-        Args:
-            match: a JMESPath expression that must be true on an event, besides those of this
-                signal.
-
-        Raises:
-            TypeError, ValueError: not a valid expression.
-        """
-        return EventSignal(self._receiver, *self._matches, EventPattern(match))
-
-    def deliver(self, message: str | Mapping[str, Any]) -> bool:
-        """Handle a message as if the queue had sent it, in a test or from another consumer.
-
-        Args:
-            message: the body of a message, or the event in it.
-
-        Returns:
-            Whether the event matches this signal. All signals of the queue get the event.
-        """
-        if not isinstance(message, (str, Mapping)):
-            kind = type(message).__name__
-            raise TypeError(f"message must be the text of a body or an event, not {kind}")
-        event = event_of(message) if isinstance(message, str) else message
-        self._receiver.deliver(event)
-        return self.matches(event, {})
-
-    def matches(self, event: Any, matched: dict[str, bool]) -> bool:
-        """Return whether an event matches; `matched` keeps the answer of each expression."""
-        for match in self._matches:
-            if match.expression not in matched:
-                matched[match.expression] = match.matches(event)
-            if not matched[match.expression]:
-                return False
-        return True
-
-    def subscribe(self) -> Subscription:
-        """Return a subscription for one wait; messages are received while there is one.
-
-        Raises:
-            RuntimeError: the signal was closed.
-        """
-        key = object()
-        # Made before anything is received, so that the first message counts.
-        subscription = Subscription(self._signal, partial(self._receiver.remove, key))
-        self._receiver.add(key, self)
-        return subscription
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a signal belongs to one process: it cannot be pickled or copied")
-
-    def __repr__(self) -> str:
-        # Without the queue and the expressions: reprs end up in logs.
-        receiver = self._receiver
-        state = "closed" if receiver.closed else f"waits={len(receiver.subscribed)}"
-        return f"{type(self).__name__}({state})"
 
 
 class SqsSignal(EventSignal):

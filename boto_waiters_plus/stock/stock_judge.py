@@ -26,7 +26,6 @@ from ..service.errors import ErrorFacts, error_facts
 from ..service.judge import again
 from ..service.labels import ResourceLabel
 from ..service.new_states import failures_to_warn_of
-from ..service.places import botocore_is_newer
 from ..service.reasons import Compared, find_reason, indexes_of_missing
 from ..service.reports import StateReports, shipped_reports
 from ..service.shapes import state_path
@@ -73,14 +72,10 @@ class StockAcceptors:
             states=tuple(
                 _STATES.get(acceptor.state, AcceptorState.RETRY) for acceptor in acceptors
             ),
-            new_failures=self._new_failures(waiter.name),
+            new_failures=frozenset()
+            if model is None
+            else failures_to_warn_of(waiter.name, [*filter(None, self.compared)], model),
         )
-
-    def _new_failures(self, waiter: str) -> frozenset[str]:
-        """Return the states that say failure, and that only a newer botocore knows."""
-        if self.model is None or not botocore_is_newer():
-            return frozenset()
-        return failures_to_warn_of(waiter, [*filter(None, self.compared)], self.model)
 
     @computed_once
     def resource_label(self) -> ResourceLabel | None:

@@ -139,7 +139,9 @@ def _prepared(
     begin_search = None
     if resolved.policy.endings.explain and method is not None and model is not None:
         begin_search = search_of(client, model, parameters)
-    _warn_of_empty_list(model, parameters)
+    message = None if model is None else empty_id_list(model, parameters)
+    if message is not None:
+        warn(message, UserWarning)
     description, judge, resource = _judge_of(waiter, client, model, parameters, method is None)
     _leave(waiter, None)
     _, policy, observers = resolved.with_history(description, client)
@@ -225,12 +227,6 @@ def _operation_model(client: Any, name: str) -> OperationModel | None:
         return None
     model: OperationModel = client.meta.service_model.operation_model(name)
     return model
-
-
-def _warn_of_empty_list(model: OperationModel | None, parameters: Mapping[str, Any]) -> None:
-    message = None if model is None else empty_id_list(model, parameters)
-    if message is not None:
-        warn(message, UserWarning)
 
 
 def _is_reply(error: Exception) -> bool:

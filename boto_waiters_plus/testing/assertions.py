@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..calls import flow
 from ..calls.clock import current_time
-from ..calls.flow import Called, Flow
+from ..calls.flow import Flow, called
 from ..conditions.calls import refuse_coroutine_function
 from ..conditions.condition import Condition, run, run_async
 from ..conditions.form_options import BoundedOptions
@@ -57,7 +57,7 @@ class ValueHistory:
     def recorded(self, call: Callable[[], Any]) -> Flow[Any]:
         """Call a callable, and record its value, which a task awaits, or its error."""
         try:
-            value = yield Called(call)
+            value = yield called(call)
         except Exception as error:
             self.error = error
             self._add(f"raised {short(error)}")

@@ -39,7 +39,7 @@ from ..options import CancelEvent
 from .loop_jumper import CHECK_INTERVAL, LoopJumper, ready_of, wake
 from .time import IsWaiting, Sleepers, blocking_waits_noted
 
-_holds: ContextVar[tuple[_Hold, ...]] = ContextVar("boto_waiters_plus_holds", default=())
+_holds: ContextVar[tuple[object, ...]] = ContextVar("boto_waiters_plus_holds", default=())
 
 
 class VirtualClock:
@@ -50,7 +50,8 @@ class VirtualClock:
         self._now = 0.0
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._order = itertools.count()
-        self._held: set[_Hold] = set()
+        # The tasks that sleep in virtual time, of each block that holds it but for them.
+        self._held: dict[object, int] = {}
         self._sleepers = Sleepers()
         self._acting: list[threading.Thread] = []
         self._jumpers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopJumper] = (
@@ -232,22 +233,22 @@ class VirtualClock:
 
         Use it for what takes real time in a task: `with clock.hold(): await session.get(url)`.
         """
-        hold = _Hold()
+        hold = object()
         token = _holds.set((*_holds.get(), hold))
         with self._changed:
-            self._held.add(hold)
+            self._held[hold] = 0
         try:
             yield
         finally:
             with self._changed:
-                self._held.discard(hold)
+                del self._held[hold]
             _holds.reset(token)
 
     @property
     def is_held(self) -> bool:
         """Whether something holds time."""
         with self._changed:
-            return any(not hold.sleepers for hold in self._held)
+            return 0 in self._held.values()
 
     async def sleep_async(self, seconds: float) -> None:
         """Sleep until time jumps to the end of the sleep."""
@@ -269,10 +270,10 @@ class VirtualClock:
         finally:
             self._count_sleeper(holds, -1)
 
-    def _count_sleeper(self, holds: tuple[_Hold, ...], count: int) -> None:
+    def _count_sleeper(self, holds: tuple[object, ...], count: int) -> None:
         with self._changed:
-            for hold in holds:
-                hold.sleepers += count
+            for hold in self._held.keys() & holds:
+                self._held[hold] += count
 
 
 class _RealCondition(threading.Condition):
@@ -280,13 +281,6 @@ class _RealCondition(threading.Condition):
 
     wait = threading.Condition.wait
     notify = threading.Condition.notify
-
-
-class _Hold:
-    """One block that holds time, except while one of its tasks sleeps in virtual time."""
-
-    def __init__(self) -> None:
-        self.sleepers = 0
 
 
 _open = threading.Lock()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import keyword
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
@@ -30,7 +29,7 @@ def _members_of(service: str) -> dict[str, Any]:
         Raises:
             TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
         """
-        return _enable_client(client, service, settings, is_async=False)
+        return _enable_client(client, service, settings, awaits=False)
 
     def enable_async(client: Any, /, **settings: Any) -> Any:
         """Do what `boto_waiters_plus.enable` does, for an aiobotocore client of this service.
@@ -38,7 +37,7 @@ def _members_of(service: str) -> dict[str, Any]:
         Raises:
             TypeError: not such a client; otherwise as `boto_waiters_plus.enable`.
         """
-        return _enable_client(client, service, settings, is_async=True)
+        return _enable_client(client, service, settings, awaits=True)
 
     def enable_resource(resource: Any, /, **settings: Any) -> Any:
         """Do what `boto_waiters_plus.enable` does, for the client of a boto3 resource.
@@ -49,20 +48,33 @@ def _members_of(service: str) -> dict[str, Any]:
             ValueError: the resource was made before `install`, or before its session was given to
                 `enable`: its waiters would drop the outcome.
         """
-        return _enable_resource(resource, service, settings)
+        from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
 
-    functions: tuple[Callable[..., Any], ...] = (enable, enable_async, enable_resource)
+        if not isinstance(resource, ServiceResource):
+            raise TypeError(
+                f"resource must be a boto3 resource of {service}, not {type(resource).__name__}"
+            )
+        if resource.meta.service_name != service:
+            raise TypeError(
+                f"resource must be a resource of {service}, not of {resource.meta.service_name}"
+            )
+        if not returns_outcomes(type(resource)):
+            raise ValueError(
+                "resource was made before install() and before enable(session): make it after them"
+            )
+        _enable_client(resource.meta.client, service, settings, awaits=False)
+        return resource
+
+    known = {"enable": enable, "enable_async": enable_async, "enable_resource": enable_resource}
     # For annotations that are evaluated; the classes exist in the stubs alone.
-    classes = dict.fromkeys(("Client", "AsyncClient", "ServiceResource"), Any)
-    return {**{function.__name__: function for function in functions}, **classes}
+    return {**known, **dict.fromkeys(("Client", "AsyncClient", "ServiceResource"), Any)}
 
 
-def _enable_client(client: Any, service: str, settings: dict[str, Any], *, is_async: bool) -> Any:
+def _enable_client(client: Any, service: str, settings: dict[str, Any], *, awaits: bool) -> Any:
     # Imported by the first call: a module of types alone costs nothing.
     from botocore.client import BaseClient  # noqa: PLC0415 - see above
 
-    from ..calls.clients import client_behind  # noqa: PLC0415 - see above
-    from ..calls.clients import is_async as is_async_class  # noqa: PLC0415 - see above
+    from ..calls.clients import client_behind, is_async  # noqa: PLC0415 - see above
     from ..hooks.enabling import enable  # noqa: PLC0415 - see above
 
     behind = client_behind(client)
@@ -71,29 +83,10 @@ def _enable_client(client: Any, service: str, settings: dict[str, Any], *, is_as
     found = behind.meta.service_model.service_name
     if found != service:
         raise TypeError(f"client must be a client of {service}, not of {found}")
-    if is_async_class(type(behind)) != is_async:
-        kind, other = ("a boto3", "enable") if is_async else ("an aiobotocore", "enable_async")
+    if is_async(type(behind)) != awaits:
+        kind, other = ("a boto3", "enable") if awaits else ("an aiobotocore", "enable_async")
         raise TypeError(f"client is {kind} client: use {other}")
     return enable(client, **settings)
-
-
-def _enable_resource(resource: Any, service: str, settings: dict[str, Any]) -> Any:
-    from boto3.resources.base import ServiceResource  # noqa: PLC0415 - see `_enable_client`
-
-    if not isinstance(resource, ServiceResource):
-        raise TypeError(
-            f"resource must be a boto3 resource of {service}, not {type(resource).__name__}"
-        )
-    if resource.meta.service_name != service:
-        raise TypeError(
-            f"resource must be a resource of {service}, not of {resource.meta.service_name}"
-        )
-    if not returns_outcomes(type(resource)):
-        raise ValueError(
-            "resource was made before install() and before enable(session): make it after them"
-        )
-    _enable_client(resource.meta.client, service, settings, is_async=False)
-    return resource
 
 
 # --- the modules ---------------------------------------------------------------------------------
@@ -126,12 +119,8 @@ sys.meta_path.append(_ServiceLoader)
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_"):
-        try:
-            return import_module(f".{name}", __name__)
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
+    if not name.startswith("_") and _service_of(name) is not None:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

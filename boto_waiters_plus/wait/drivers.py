@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -20,40 +20,40 @@ from .wait_run import WaitRun
 _WOKEN: Final = Woken()
 
 
-def pause(
-    seconds: float,
-    *,
-    cancel: CancelEvent | None = None,
-    wake: WakeSignal | None = None,
-    sleep: Callable[[float], object] | None = None,
-) -> Woken | Cancelled:
-    """Sleep until an event is set, at most `seconds`; return the event of the machine."""
-    source = current_time()
-    event = cancel if wake is None else either(wake, cancel)
-    if event is None:
-        source.sleep(seconds, sleep)
-    elif source.sleep_on(seconds, event):
-        if wake is None or (cancel is not None and cancel.is_set()):
-            return Cancelled()
-        return _signalled(wake)
-    return _WOKEN
+@dataclass(slots=True)
+class PauseStep:
+    """A pause of a wait, as a step of its flow, which is sent the event of the machine."""
 
+    seconds: float
+    cancel: CancelEvent | None
+    wake: WakeSignal | None
+    sleep: Callable[[float], object] | None
 
-async def pause_async(
-    seconds: float, *, cancel: CancelEvent | None = None, wake: WakeSignal | None = None
-) -> Woken | Cancelled:
-    """Do what `pause` does in a task; events are checked in slices, a `Signal` calls back."""
-    source = current_time()
-    if cancel is None and hasattr(wake, "listen"):
-        return await _pause_on_signal(source, seconds, wake)
-    has_events = cancel is not None or wake is not None
-    for piece in slices(seconds) if has_events else [seconds]:
-        if cancel is not None and cancel.is_set():
-            return Cancelled()
-        if wake is not None and wake.is_set():
+    def run(self) -> Woken | Cancelled:
+        """Sleep in the calling thread until an event is set, at most `seconds`."""
+        source, cancel, wake = current_time(), self.cancel, self.wake
+        event = cancel if wake is None else either(wake, cancel)
+        if event is None:
+            source.sleep(self.seconds, self.sleep)
+        elif source.sleep_on(self.seconds, event):
+            if wake is None or (cancel is not None and cancel.is_set()):
+                return Cancelled()
             return _signalled(wake)
-        await source.sleep_async(piece)
-    return Woken()
+        return _WOKEN
+
+    async def run_async(self) -> Woken | Cancelled:
+        """Do the same in a task; events are checked in slices, a `Signal` calls back."""
+        source, cancel, wake = current_time(), self.cancel, self.wake
+        if cancel is None and hasattr(wake, "listen"):
+            return await _pause_on_signal(source, self.seconds, wake)
+        has_events = cancel is not None or wake is not None
+        for piece in slices(self.seconds) if has_events else [self.seconds]:
+            if cancel is not None and cancel.is_set():
+                return Cancelled()
+            if wake is not None and wake.is_set():
+                return _signalled(wake)
+            await source.sleep_async(piece)
+        return Woken()
 
 
 async def _pause_on_signal(source: TimeSource, seconds: float, wake: Any) -> Woken:
@@ -94,24 +94,6 @@ def _signalled(wake: WakeSignal) -> Woken:
 
 
 # --- the wait ------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class PauseStep:
-    """A pause of a wait, as a step of its flow."""
-
-    seconds: float
-    cancel: CancelEvent | None
-    wake: WakeSignal | None
-    sleep: Callable[[float], object] | None
-
-    def run(self) -> Woken | Cancelled:
-        """Sleep in the calling thread."""
-        return pause(self.seconds, cancel=self.cancel, wake=self.wake, sleep=self.sleep)
-
-    def run_async(self) -> Awaitable[Woken | Cancelled]:
-        """Sleep as part of the calling task."""
-        return pause_async(self.seconds, cancel=self.cancel, wake=self.wake)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

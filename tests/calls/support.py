@@ -8,7 +8,8 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
-from boto_waiters_plus.calls.budget import CallEnded, current_budget
+from boto_waiters_plus.calls.awaited_call import await_within
+from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, current_budget
 
 
 def make_client(
@@ -53,6 +54,11 @@ def respond(client, *answers):
 
     client.meta.events.register("before-send", answer)
     return sent
+
+
+async def awaited_call(call, *, client, seconds, cancel_event=None):
+    """Await a call in so many seconds."""
+    return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)
 
 
 @contextlib.contextmanager

@@ -6,9 +6,9 @@ import threading
 from unittest import mock
 
 import pytest
-from calls.support import make_client
+from calls.support import awaited_call, make_client
 
-from boto_waiters_plus.calls.awaited_call import await_within, awaited_call
+from boto_waiters_plus.calls.awaited_call import await_within
 from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, awaited_budget
 
 # The clock stands still: a call has begun before the event loop ends it.

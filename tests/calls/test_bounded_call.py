@@ -16,6 +16,7 @@ import botocore.awsrequest
 import pytest
 from botocore.exceptions import ConnectionClosedError
 from calls.support import (
+    awaited_call,
     ended,
     join_call_threads,
     join_own_threads,
@@ -26,7 +27,6 @@ from calls.support import (
 from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
-from boto_waiters_plus.calls.awaited_call import awaited_call
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallBudget, CallExpired, awaited_budget, current_budget
 from boto_waiters_plus.calls.threads import abandonable_call

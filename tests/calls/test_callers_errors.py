@@ -22,6 +22,7 @@ from boto_waiters_plus.calls.budget import CallBudget
 from boto_waiters_plus.calls.errors import callers_error
 from boto_waiters_plus.common.process import start_thread
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.signals import SqsSignal
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
 
@@ -295,8 +296,17 @@ def starting_batch():
         bwp.wait_all([wait], max_wait=60)
 
 
+def starting_receiver():
+    signal = SqsSignal("http://127.0.0.1:9/q", client=boto3.client("sqs"))
+    with mock.patch("threading.Thread.start", side_effect=alarm):
+        signal.subscribe()
+
+
+STARTING = [starting, starting_batch, starting_receiver]
+
+
 @pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), RuntimeError("rang")])
-@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, starting, starting_batch])
+@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, *STARTING])
 def test_wherever_the_signal_arrives_its_error_is_raised(interrupted, error):
     with handled(Handler(error)), pytest.raises(type(error)) as caught:
         interrupted()

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from boto_waiters_plus.calls import thread_call
+from boto_waiters_plus.calls import awaited_call
+from boto_waiters_plus.calls.awaited_call import reply_from_thread
 from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.calls.clock import either
-from boto_waiters_plus.calls.thread_call import ThreadCall
 
 REPLY = Reply("response")
 TEST_LIMIT = 60
@@ -20,12 +20,14 @@ TEST_LIMIT = 60
 class Called:
     """A call made by a function."""
 
+    is_answered = False
+
     def __init__(self, function):
         self.make = function
 
 
 def make(function, time_left=None):
-    return ThreadCall(Called(function), threading.Event()).make(time_left)
+    return reply_from_thread(Called(function), time_left, threading.Event())
 
 
 def call_threads():
@@ -108,7 +110,7 @@ def test_abandoned_call_gets_the_event(how):
             was_set.append(ends.wait(TEST_LIMIT))
             return REPLY
 
-        task = asyncio.ensure_future(ThreadCall(Called(function), abandoned).make(None))
+        task = asyncio.ensure_future(reply_from_thread(Called(function), None, abandoned))
         await asyncio.to_thread(started.wait, TEST_LIMIT)
         if how == "the event is set":
             cancel.set()
@@ -153,14 +155,14 @@ def test_call_that_does_not_end_is_abandoned(how):
 
 def test_call_that_has_its_answer_is_waited_for(monkeypatch):
     """What is left to do is to parse it."""
-    monkeypatch.setattr(thread_call, "SHUTDOWN_GRACE", 0.01)
+    monkeypatch.setattr(awaited_call, "SHUTDOWN_GRACE", 0.01)
     parsed = threading.Event()
     call = Called(lambda _: parsed.wait(TEST_LIMIT) and REPLY)
     call.is_answered = True
 
     async def main():
         asyncio.get_running_loop().call_later(0.1, parsed.set)
-        return await ThreadCall(call, threading.Event()).make(0.01)
+        return await reply_from_thread(call, 0.01, threading.Event())
 
     assert asyncio.run(main()) is REPLY
 

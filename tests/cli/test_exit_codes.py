@@ -43,6 +43,8 @@ def test_a_worker_that_is_ended_as_it_begins_exits_with_0(command, monkeypatch):
 
 TIMEOUT = bwp.WaiterTimeoutError("W", "timed out")
 ATTEMPTS = bwp.WaiterAttemptsError("W", "attempts used up")
+# The oldest botocore knows logins of SSO only.
+EXPIRED_LOGIN = getattr(botocore, "LoginRefreshRequired", botocore.UnauthorizedSSOTokenError)
 
 
 @pytest.fixture
@@ -68,6 +70,7 @@ def listing(monkeypatch, command):
         (botocore.ProfileNotFound(profile="p"), 253),
         (failed(botocore.CredentialRetrievalError(provider="p", error_msg="m")), 253),
         (failed(botocore.UnauthorizedSSOTokenError()), 253),
+        (failed(EXPIRED_LOGIN()), 253),
         (failed(REFUSED), 254),
         (REFUSED, 254),
         (failed(REFUSED, acceptor="failure when p is F"), 255),

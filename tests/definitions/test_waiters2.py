@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from botocore.model import ServiceModel
 
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.waiters2 import (
     acceptor_to_waiters2,
-    convert_model,
     to_waiters2,
-    without_status,
+    unread_waiters2,
 )
 from boto_waiters_plus.engine.acceptors import (
     Acceptor,
@@ -22,6 +22,7 @@ from boto_waiters_plus.engine.acceptors import (
     PathMatcher,
 )
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.service.service_waiters import without_status
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
 ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
@@ -41,9 +42,13 @@ def waiter(*acceptors, **members):
     }
 
 
+def all_of(document, source="waiters-2.json", **options):
+    return [each.read() for each in unread_waiters2(document, source=source, **options)]
+
+
 def converted(body, name="ThingReady", **options):
     document = {"version": 2, "waiters": {name: body}}
-    [definition] = convert_model(document, source="waiters-2.json", service="acme", **options)
+    [definition] = all_of(document, service="acme", **options)
     return definition
 
 
@@ -97,12 +102,19 @@ def test_expected_value_that_smithy_has_no_comparator_for(case):
 def test_status_becomes_what_smithy_can_say(case, keep_others):
     acceptor = {"state": "success", "matcher": "status", "expected": case["status"]}
     retry = {"state": "retry", "matcher": "error", "expected": "Busy"}
-    definition = without_status(
-        converted(waiter(acceptor, retry)),
-        is_head=case["head"],
-        errors=[(name, int(status)) for status, each in case["errors"].items() for name in each],
-        keep_others=keep_others,
-    )
+    errors = {name: int(status) for status, each in case["errors"].items() for name in each}
+    body = {
+        "http": {"method": "HEAD" if case["head"] else "GET"},
+        "errors": [{"shape": name} for name in errors],
+    }
+    shapes = {
+        name: {"type": "structure", "members": {}, "error": {"httpStatusCode": status}}
+        for name, status in errors.items()
+    }
+    service = ServiceModel({"metadata": {}, "operations": {"GetThing": body}, "shapes": shapes})
+    operation = service.operation_model("GetThing")
+    unresolved = converted(waiter(acceptor, retry))
+    definition = without_status(unresolved, operation, keep_others=keep_others)
     matchers = [found.to_json()["matcher"] for found in definition.acceptors]
     if case["smithy"] is not None:
         assert matchers == [case["smithy"], {"errorType": "Busy"}]
@@ -123,7 +135,7 @@ def test_malformed_waiter_is_refused_by_file_waiter_and_acceptor(case):
             body, index = waiter(ANY_RESPONSE, case["acceptor"]), 1
         document = {"waiters": {name: body}}
     with pytest.raises(WaiterDefinitionError) as caught:
-        convert_model(document, source="waiters-2.json")
+        all_of(document)
     error = caught.value
     assert case["says"] in error.problem
     assert (error.source, error.waiter, error.acceptor) == ("waiters-2.json", name, index)
@@ -144,7 +156,7 @@ def test_a_template_without_acceptors_leaves_the_others_usable():
     template = waiter()
     del template["acceptors"]
     both = {"waiters": {"Template": template, "ThingReady": waiter()}}
-    assert [d.name for d in convert_model(both, source="waiters-2.json")] == ["ThingReady"]
+    assert [d.name for d in all_of(both)] == ["ThingReady"]
     with pytest.raises(WaiterDefinitionError, match="acceptor"):
         converted(template)
 
@@ -157,7 +169,7 @@ def test_shipped_definitions_survive_botocores_form():
         if any(isinstance(each.matcher, InputOutputMatcher) for each in definition.acceptors):
             continue  # botocore has no words for it
         document = {"waiters": {definition.name: to_waiters2(definition)}}
-        [back] = convert_model(document, source="back", is_botocores=True)
+        [back] = all_of(document, source="back", is_botocores=True)
         assert back.operation == definition.operation
         assert (back.min_delay, back.max_delay) == (definition.min_delay, definition.max_delay)
         # An absolute shape id comes back as the name that counts.

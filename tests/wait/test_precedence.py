@@ -413,7 +413,9 @@ TUNNEL = {"VpnConnectionId": "vpn-1", "VpnTunnelOutsideIpAddress": "192.0.2.1"}
 @pytest.mark.parametrize(
     ("given", "default", "last"), [(None, None, 60), (None, 11, 15), (6, 11, 10), (11, 6, 15)]
 )
-@pytest.mark.parametrize("option", ["settle_for", "missing_ok_for"])
+@pytest.mark.parametrize(
+    "option", ["settle_for", pytest.param("missing_ok_for", marks=pytest.mark.models)]
+)
 @pytest.mark.parametrize("way", ["begin", "call_once"])
 def test_effect_has_the_least_precedence(
     virtual_time, answers, error_answer, way, option, given, default, last
