@@ -78,7 +78,7 @@ class ErrorFacts:
     def attempt(
         self, error: Exception, acceptor: int | None, *, inconclusive: bool = False
     ) -> Attempt:
-        """Return the attempt that ended in this error; that of the last error that says the same.
+        """Return the attempt that ended in this error: the last one, if another says the same.
 
         Args:
             error: the exception.
