@@ -5,13 +5,11 @@ So for conditions, and for the waits after a call of `call_once` and `begin`.
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import math
 import threading
 import traceback
-import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -504,22 +502,12 @@ def name_of(exception):
 # --- the caller's errors ------------------------------------------------------------------------
 
 
-class Thing:
-    """What a frame of the caller holds."""
-
-
 class Stumbling(Operation):
-    """Raises an error in the caller's code at each call.
-
-    Attributes:
-        kept: tells of the frame whether something keeps it alive.
-    """
+    """Raises an error in the caller's code at each call."""
 
     kind = ZeroDivisionError
 
     def _next(self):
-        thing = Thing()
-        self.kept = weakref.ref(thing)
         raise self.kind
 
 
@@ -546,23 +534,6 @@ def test_error_of_the_callers_code_has_its_frames(form, virtual_time):
     assert type(error) is ZeroDivisionError
     assert frames_of(error)[-1] == "_next"
     assert (error.__context__, error.__cause__) == (None, None)
-
-
-# Tasks of aiobotocore's, and threads of batches, hold what they raised.
-IN_NO_CYCLE = ["wait_until", "get_waiter", "wait_until_async", "call_once", "call_once_async"]
-IN_NO_CYCLE += ["wait_for_case"]
-
-
-@pytest.mark.parametrize("form", IN_NO_CYCLE)
-def test_error_of_the_callers_code_is_in_no_cycle(form, virtual_time):
-    operation = Stumbling(SOME_WAIT, virtual_time)
-    gc.disable()
-    try:
-        with contextlib.suppress(ZeroDivisionError):
-            FORMS[form](operation, SOME_WAIT, {"max_wait": 300})
-        assert operation.kept() is None
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("form", FORMS)
