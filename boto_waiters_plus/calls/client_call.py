@@ -24,7 +24,7 @@ IsReply = Callable[[Exception], bool]
 """Whether an exception is a reply of what is called; any other is raised."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Calls:
     """How each call of a wait is made."""
 
@@ -60,7 +60,7 @@ class Calls:
         return AwaitedCall(self) if self.awaited else BlockingCall(self)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class CallStep:
     """One call of a wait, as a step of its flow."""
 

@@ -37,7 +37,7 @@ async def value_of(function: Callable[[], Any]) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class EitherWay:
     """A step that is done in one of two ways."""
 

@@ -82,7 +82,7 @@ class DefinitionJudge:
         """Return the attempt that ended in this response or error."""
         if reply.error is not None:
             return self._failed(reply, reply.error)
-        last = self._last
+        self._last_error, last = None, self._last
         # A wait of one attempt need not know it.
         if last is not None and self._waiter.data_model.has_booleans:
             last = None

@@ -189,6 +189,7 @@ class StockJudge:
                 self._error_index = _Evaluated(acceptors, seen, facts).first() if is_seen else None
                 self._last_error = facts
             return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
+        self._last_error = None
         self._last = again(self._last, response) or self._responded(response)
         return self._last
 

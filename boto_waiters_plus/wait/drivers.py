@@ -20,7 +20,7 @@ from .wait_run import WaitRun
 _WOKEN: Final = Woken()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class PauseStep:
     """A pause of a wait, as a step of its flow, which is sent the event of the machine."""
 
@@ -96,7 +96,7 @@ def _signalled(wake: WakeSignal) -> Woken:
 # --- the wait ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PreparedWait:
     """A wait that is ready to start."""
 

@@ -87,7 +87,7 @@ ReasonFinder = Callable[[Mapping[str, Any]], FoundReason]
 """Finds the service's reason in a response."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Attempt:
     """One call and its verdict; responses and exceptions stay on this side of the engine."""
 
@@ -132,7 +132,7 @@ class Attempt:
         return self.state if self.reported else state_text(self.observed, self.state)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SharedAttempts:
     """The attempts of several waits that shared one call."""
 

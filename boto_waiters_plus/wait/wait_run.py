@@ -331,16 +331,21 @@ class WaitRun(RunFacts):
             return self._outcome(ending)
         raw = self._raw_error(ending)
         if raw is not None:
-            self.attempt = self.answer = self.retried = None
+            self._drop_attempts()
             raise raw
         kind, error_class = _ENDS.get(type(ending), _ENDS[Failed])
         error = self._error(ending, error_class)
         if self.refused is not None:
             error = self.refused.added_to(error, error_class, with_ids=self.show_parameters)
         self._tell_end(kind, error=type(error).__name__, message=str(error))
-        # The attempt holds the exception, whose traceback holds the frames of this wait.
-        self.attempt = self.answer = self.retried = None
+        self._drop_attempts()
         raise error from error.last_exception
+
+    def _drop_attempts(self) -> None:
+        """Drop the exceptions, whose tracebacks hold the frames of this wait."""
+        for attempt in filter(None, (self.attempt, self.answer)):
+            attempt.exception = None  # The judge may keep the attempt.
+        self.attempt = self.answer = self.retried = None
 
     def interrupted(self, error: BaseException | None = None) -> None:
         """Tell observers of the end of a wait that is not concluded.
