@@ -187,8 +187,7 @@ class CallBudget(Budget):
         return self.reason
 
     def check(self) -> None:
-        """Raise `CallExpired` if the call may not go on; what has arrived is no answer to it."""
-        self.arrived = math.inf
+        """Raise `CallExpired` if the call may not go on."""
         if self.ended or self.reason is not None or monotonic() >= self.deadline:
             raise CallExpired("this call may not go on")
 

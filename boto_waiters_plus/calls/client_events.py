@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel
 
 from .budget import AwaitedBudget, Budget, CallBudget, awaited_budget, current_budget
-from .clients import PerClient, is_async
+from .clients import PerClient
 from .errors import callers_error
 from .private_names import is_retryable, most_attempts
 from .watch import monotonic
@@ -24,9 +24,7 @@ def _register_first(client: Any, event: str, handler: Callable[..., None]) -> No
 
 
 def _register_arrivals(client: Any) -> None:
-    # A call that blocks sends by a connection that checks its budget.
-    if is_async(type(client)):
-        _register_first(client, "before-send", _sent)
+    _register_first(client, "before-send", _sent)
     _register_first(client, "before-parse", _arrived)
 
 
