@@ -419,7 +419,7 @@ Ended = Literal["deadline", "cancelled", "retry refused"]
 class Reply:
     """What one call gave: a response, an error, or neither because it was ended.
 
-    Nobody changes it. It is not frozen: each poll makes one.
+    Never changed, but not frozen: each poll makes one.
     """
 
     response: Any = None

@@ -1,6 +1,6 @@
-"""What small immutable things share, so that the first wait of a process need not make it for each.
+"""What small values share: `dataclass` would compile it for each of them at the first wait.
 
-It stands alone: `engine.machine` and `engine.acceptors` make such things.
+It stands alone, below `engine.machine` and `engine.acceptors`, which have such values.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Value:
-    """What is equal to any other of its class with the same members; nobody changes it.
+    """A value: equal to any other of its class with the same members, and never changed.
 
     A dataclass of `eq=False, repr=False`. Those that each poll makes are not frozen, which would
     take five times as long.
