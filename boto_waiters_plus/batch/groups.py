@@ -141,7 +141,7 @@ class Group:
     """Waits that one call can answer."""
 
     join: Callable[[Sequence[Any]], Any]
-    """Makes one call for several tasks; its `judge` returns `SharedAttempts`."""
+    """Makes one call for several tasks, whose `split` returns `SharedAttempts`."""
     limit: int = sys.maxsize
     """The number of identifiers that one call may ask for."""
     due: float = field(init=False, default=-math.inf)
