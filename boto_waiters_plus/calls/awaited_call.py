@@ -84,9 +84,16 @@ async def _ended_in_time(
             # It was parsed meanwhile, unless a hook of the caller's suspends the call.
             done, _ = await asyncio.wait({task}, timeout=ANSWER_GRACE)
             reason = None if done else reason
+    except GeneratorExit:
+        # A coroutine that is closed awaits nothing more.
+        task.cancel()
+        raise
+    except BaseException:
+        await _end(task)
+        raise
     finally:
         budget.ended = True
-        await _end(task)
+    await _end(task)
     error = None if task.cancelled() else task.exception()
     if reason is not None:
         if error is None and client is not None and not task.cancelled():
@@ -194,8 +201,9 @@ async def reply_from_thread(
             if over.done():
                 # The thread has nothing left to do.
                 thread.join(SHUTDOWN_GRACE)
+            else:
+                abandoned.set()
     if not over.done():
-        abandoned.set()
         return Reply(ended="deadline")
     try:
         return future.result()

@@ -119,10 +119,10 @@ def _is_late(client: Any, budget: Budget, retry: Mapping[str, Any]) -> bool:
     retries = client.meta.config.retries or {}
     is_standard = retries.get("mode") in ("standard", "adaptive")
     http, parsed = retry.get("response") or (None, None)
-    bound = min(bound, LARGEST_STANDARD_DELAY if is_standard else math.inf)
+    cap, left = LARGEST_STANDARD_DELAY if is_standard else math.inf, budget.left
     if http is not None and "x-amz-retry-after" in http.headers:
-        bound += LARGEST_RETRY_AFTER
-    if bound <= budget.left:
+        left -= LARGEST_RETRY_AFTER
+    if min(bound, cap) <= left:
         return False
     most = retries.get("total_max_attempts") or most_attempts(retry["request_dict"])
     # Without a response, the exception alone decides.
@@ -132,7 +132,7 @@ def _is_late(client: Any, budget: Budget, retry: Mapping[str, Any]) -> bool:
         return False
     is_dynamodb = client.meta.service_model.service_name == "dynamodb"
     is_brief = not (is_throttle or status == 429) if is_standard else is_dynamodb
-    return not (budget.is_only_call and is_brief and bound * BRIEF_SHARE <= budget.left)
+    return not (budget.is_only_call and is_brief and min(bound * BRIEF_SHARE, cap) <= left)
 
 
 def _error_of(client: Any, retry: Mapping[str, Any]) -> Exception:

@@ -79,9 +79,9 @@ def run(flow: Flow[T]) -> T:
         return value
     except RuntimeError as raised:
         # What a generator makes of a StopIteration, which a caller's function may raise.
-        if error is None or raised.__cause__ is not error:
+        stop, is_made = raised.__cause__, str(raised) == "generator raised StopIteration"
+        if raised is error or not is_made or stop is None:
             raise
-        stop = error
     finally:
         flow.close()
         # The traceback of an error has this frame.

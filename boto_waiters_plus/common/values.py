@@ -24,7 +24,9 @@ class Value:
         return {name: getattr(self, name) for name in names}
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._members() == other._members()
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._members() == other._members()
 
     def __hash__(self) -> int:
         return hash((type(self), *self._members().values()))

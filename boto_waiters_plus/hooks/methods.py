@@ -145,12 +145,12 @@ def build_method(client: Any, hook: ClientHook, name: str) -> Callable[..., Any]
 
 
 def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Callable[..., Any]:
-    def prepared(client: Any, /, *, max_wait: Any = None, **keywords: Any) -> PreparedWait:
+    def prepared(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> PreparedWait:
         own: dict[str, Any] = {"max_wait": max_wait, "called_at": time.monotonic()}
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
         from ..service.client_waits import prepared_wait  # noqa: PLC0415
 
-        return prepared_wait(client, bound_waiter, hook.level.merged(), keywords=keywords, **own)
+        return prepared_wait(self, bound_waiter, hook.level.merged(), keywords=keywords, **own)
 
     def wait_until(*client: Any, **keywords: Any) -> WaiterOutcome[Any]:
         return prepared(*client, **keywords).run()
@@ -188,12 +188,13 @@ class _Signature(inspect.Signature):
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
         """The real parameters: max_wait, the operation's (required first), the options."""
-        if self.waiter is None:
+        waiter = self.waiter  # Another thread may write it meanwhile.
+        if waiter is None:
             return super().parameters
         from ..options import OPTION_NAMES  # noqa: PLC0415 - 4 ms, which the first wait pays anyway
 
         keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-        shape = self.waiter.operation.input_shape
+        shape = waiter.operation.input_shape
         members = list(shape.members) if shape is not None else []
         required = list(shape.required_members) if shape is not None else []
         optional = [name for name in members if name not in required]

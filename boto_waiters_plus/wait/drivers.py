@@ -72,7 +72,7 @@ async def _pause_on_signal(source: TimeSource, seconds: float, wake: Any) -> Wok
     finally:
         stop()
         sleeper.cancel()
-        await asyncio.gather(sleeper, return_exceptions=True)
+    await asyncio.gather(sleeper, return_exceptions=True)
     return _signalled(wake) if early else Woken()
 
 

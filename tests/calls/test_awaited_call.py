@@ -54,6 +54,18 @@ def test_cancel_event_ends_the_call(seconds):
     assert asyncio.run(main()) == ("cancelled", True)
 
 
+def test_closed_coroutine_cancels_the_call():
+    async def main():
+        coroutine = awaited_call(hang, client=None, seconds=LONG)
+        coroutine.send(None)
+        coroutine.close()
+        for _ in range(2):
+            await asyncio.sleep(0)
+        return only_this_task()
+
+    assert asyncio.run(main())
+
+
 def test_error_after_the_deadline_is_the_cause():
     """The event loop reports errors that no task retrieved."""
     reports = []

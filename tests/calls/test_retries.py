@@ -154,6 +154,28 @@ def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
         bounded_call(call, client=client, seconds=seconds * 0.4)
 
 
+@pytest.mark.parametrize(
+    ("answers", "seconds"),
+    [
+        ([error(503, "ServiceUnavailable", {"x-amz-retry-after": "5000"})], 1),
+        # The delay before the tenth attempt may be 12.8 s, that before the second 0.05 s.
+        ([UNAVAILABLE] * 9, 5),
+    ],
+    ids=["the service asks for it", "a late retry"],
+)
+@pytest.mark.usefixtures("sleeps")
+def test_only_call_makes_no_retry_that_does_not_fit(answers, seconds):
+    def call():
+        only_call()
+        return client.describe_stream(StreamName="s")
+
+    client = make_client("kinesis", mode="standard", attempts=10)
+    sent = respond(client, *answers, ACTIVE)
+    with ended("retry refused"):
+        bounded_call(call, client=client, seconds=seconds)
+    assert len(sent) == len(answers)
+
+
 @pytest.mark.usefixtures("virtual_time", "sleeps")
 def test_call_of_begin_without_token_keeps_its_retry():
     client = make_client("kinesis")

@@ -96,7 +96,7 @@ def test_other_tasks_run_during_the_call():
     assert asyncio.run(main()) is REPLY
 
 
-@pytest.mark.parametrize("how", ["the task is cancelled", "the event is set"])
+@pytest.mark.parametrize("how", ["the task is cancelled", "the event is set", "it is closed"])
 def test_abandoned_call_gets_the_event(how):
     cancel, started = threading.Event(), threading.Event()
     was_set = []
@@ -110,7 +110,12 @@ def test_abandoned_call_gets_the_event(how):
             was_set.append(ends.wait(TEST_LIMIT))
             return REPLY
 
-        task = asyncio.ensure_future(reply_from_thread(Called(function), None, abandoned))
+        coroutine = reply_from_thread(Called(function), None, abandoned)
+        if how == "it is closed":
+            coroutine.send(None)
+            coroutine.close()
+            return
+        task = asyncio.ensure_future(coroutine)
         await asyncio.to_thread(started.wait, TEST_LIMIT)
         if how == "the event is set":
             cancel.set()

@@ -1,6 +1,7 @@
 """Definitions as objects: their words, their digest, and conversion to JSON."""
 
 import dataclasses
+from unittest import mock
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import MatchedAcceptor, StatusMatcher
@@ -48,6 +49,11 @@ def test_every_acceptor_is_described():
     assert found == [MatchedAcceptor(index, text) for index, text in enumerate(texts)]
     assert StatusMatcher(404).describe() == "the HTTP status is 404"
     assert StatusMatcher(404).to_json() == {"status": 404}
+
+
+def test_acceptor_equals_what_says_that_it_is_equal():
+    first = parsed().acceptors[0]
+    assert (first == mock.ANY, first == parsed().acceptors[0], first == 1) == (True, True, False)
 
 
 def test_goal_names_each_way_to_succeed_once():

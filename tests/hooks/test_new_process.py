@@ -193,6 +193,26 @@ def test_lookup_imports_no_options_and_wait_no_history():
     assert run(script) == [[], True, ["options", "engine.machine"]]
 
 
+def test_threads_read_the_signature_of_one_method():
+    script = """
+        import inspect, json
+        from concurrent.futures import ThreadPoolExecutor
+        from threading import Barrier
+        import boto3
+        import boto_waiters_plus as bwp
+
+        bwp.install()
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        method, together = client.wait_until_stream_exists, Barrier(8)
+        def read(_):
+            together.wait()
+            return "max_wait" in inspect.signature(method).parameters
+        with ThreadPoolExecutor(8) as pool:
+            print(json.dumps([*pool.map(read, range(8))]))
+    """
+    assert run(script) == [True] * 8
+
+
 @pytest.mark.parametrize("first", ["boto_waiters_plus", "boto3"])
 def test_install_inside_a_tool_that_drops_what_was_imported_meanwhile(first):
     """As pyfakefs does."""

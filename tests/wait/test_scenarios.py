@@ -21,6 +21,7 @@ from aio.clients import required
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions, idempotency
 from boto_waiters_plus.conditions import ConditionWait, failure, poll, poll_async, success
+from boto_waiters_plus.signals import Signal
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())
 WAITS = [{**each, "waiter": CASES["waiters"][each["waiter"]]} for each in CASES["waits"]]
@@ -559,10 +560,14 @@ class Exhausted(Stumbling):
 def test_stop_iteration_of_the_callers_code_passes(form, virtual_time):
     with pytest.raises(StopIteration):
         FORMS[form](Exhausted(SOME_WAIT, virtual_time), SOME_WAIT, {"max_wait": 300})
+    operation = Operation({**SOME_WAIT, "answers": [{"returns": {}}]}, virtual_time)
+    with pytest.raises(StopIteration):
+        FORMS[form](operation, SOME_WAIT, {"max_wait": 300, "delay_pace": lambda _: next(iter(()))})
 
 
+@pytest.mark.parametrize("wake", [None, Signal()], ids=["", "signal"])
 @pytest.mark.parametrize("form", sorted(CLOSED))
-def test_wait_whose_coroutine_is_closed_is_cancelled(form, virtual_time, monkeypatch):
+def test_wait_whose_coroutine_is_closed_is_cancelled(form, wake, virtual_time, monkeypatch):
     operation, events = Operation(SOME_WAIT, virtual_time), Events()
     bwp.install(on_event=events)
 
@@ -574,5 +579,6 @@ def test_wait_whose_coroutine_is_closed_is_cancelled(form, virtual_time, monkeyp
         asyncio.run(main())
 
     monkeypatch.setitem(globals(), "in_loop", closed_in_its_pause)
-    FORMS[form](operation, SOME_WAIT, {"max_wait": 300, "initial_delay": 30})
+    options = {"max_wait": 300, "initial_delay": 30, "wake_signal": wake}
+    FORMS[form](operation, SOME_WAIT, options)
     events.check(0, "cancel")
