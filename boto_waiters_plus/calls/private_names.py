@@ -188,6 +188,16 @@ def _retry_check(name: str) -> Any:
     return getattr(retries, name)()
 
 
+@functools.cache
+def retries_at_once() -> bool:
+    """Whether the standard retry mode delays the first retry by milliseconds, but for throttles.
+
+    In botocore before 1.44 all of its delays may be as long as those after throttles.
+    """
+    backoff = getattr(retries, "ExponentialBackoff", None)
+    return callable(backoff) and "throttling_detector" in inspect.signature(backoff).parameters
+
+
 # --- bounded calls ---------------------------------------------------------------------------
 
 

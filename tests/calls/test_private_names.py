@@ -126,6 +126,14 @@ def test_retries_standard_tells_retryable_transport_errors():
     assert private_names.is_retryable(ValueError("x"), None) == (False, False)
 
 
+def test_retries_standard_tells_how_long_its_first_delay_is():
+    context = private_names.retries.RetryContext(
+        attempt_number=1, caught_exception=ReadTimeoutError(endpoint_url="u")
+    )
+    longest = private_names.retries.ExponentialBackoff(random=lambda: 1.0).delay_amount(context)
+    assert private_names.retries_at_once() == (longest < 0.1)
+
+
 def test_stock_wait_is_a_function_of_the_class():
     assert inspect.isfunction(botocore.waiter.Waiter.__dict__["wait"])
     assert inspect.isfunction(botocore.session.Session.__dict__["create_client"])
