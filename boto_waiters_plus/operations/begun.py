@@ -286,6 +286,7 @@ class BegunRow:
         # By the clock of the store.
         record = {**self.record, "started_at": time.time() - age}
         try:
+            self.seal.refuse_plain(self.row["parameters"])
             try:
                 prepared = resumed_call(client, record, max_wait=held.left(), cancel_event=cancel)
             except (ValueError, AttributeError) as error:

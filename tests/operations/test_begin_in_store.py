@@ -560,6 +560,20 @@ def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, servi
 
 
 @IN_MEMORY
+def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, service):
+    sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
+    reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
+    made = service(BUILD)
+    path = kill(sealed, made, "before the call")
+    sent = len(made.requests)
+    assert work(reader, made.client) == 0
+    assert len(made.requests) == sent
+    assert work(sealed, made.client) == 1
+    assert sealed.get(path).result(0).basis == "identity"
+    assert sealed.row(path)["parameters"].startswith("encrypted:")
+
+
+@IN_MEMORY
 def test_options_of_a_store_reach_the_worker(store, service):
     made, profiles = service(JOB), []
     operation = begin(store, made, include_response=True, profile_name="deployer")
