@@ -561,6 +561,14 @@ def test_stop_iteration_of_the_callers_code_passes(form, virtual_time):
         FORMS[form](Exhausted(SOME_WAIT, virtual_time), SOME_WAIT, {"max_wait": 300})
 
 
+@pytest.mark.parametrize("form", ["wait_until", "get_waiter", "wait_for_case"])
+def test_stop_iteration_of_a_delay_pace_passes(form, virtual_time):
+    scenario = next(each for each in WAITS if len(each["answers"]) > 1)
+    options = {"max_wait": 300, "delay_pace": lambda _: next(iter(()))}
+    with pytest.raises(StopIteration):
+        FORMS[form](Operation(scenario, virtual_time), scenario, options)
+
+
 @pytest.mark.parametrize("form", sorted(CLOSED))
 def test_wait_whose_coroutine_is_closed_is_cancelled(form, virtual_time, monkeypatch):
     operation, events = Operation(SOME_WAIT, virtual_time), Events()
