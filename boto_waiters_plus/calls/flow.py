@@ -79,10 +79,10 @@ def run(flow: Flow[T]) -> T:
         return value
     except RuntimeError as raised:
         # What a generator makes of a StopIteration, which a caller's function may raise.
-        stop = raised.__cause__
         is_made = raised is not error and raised.args == ("generator raised StopIteration",)
-        if not (is_made and isinstance(stop, StopIteration)):
+        if not (is_made and isinstance(raised.__cause__, StopIteration)):
             raise
+        stop = raised.__cause__
     finally:
         flow.close()
         # The traceback of an error has this frame.
