@@ -469,6 +469,16 @@ def refuse_misfit(
     raise WrongValueError.of(name, values[name], *than, f" {who} ({values[other]}): give both")
 
 
+def delays_of(definition: WaiterDefinition, options: WaitOptions) -> tuple[float, float]:
+    """Return the least and the largest delay of a definition, by `converted_delays`."""
+    # Installing needs no machine.
+    from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
+
+    own, fixed = (definition.min_delay, definition.max_delay), definition.botocore_delay
+    is_aws = options.converted_delays == "aws" and fixed and own == delay_range(fixed)
+    return aws_delay_range(fixed) if fixed and is_aws else own
+
+
 def policy_for(
     definition: WaiterDefinition,
     options: WaitOptions,
@@ -486,13 +496,7 @@ def policy_for(
     Raises:
         ValueError: `min_delay` is more than `max_delay`.
     """
-    # Installing needs no machine.
-    from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
-
-    least, most = definition.min_delay, definition.max_delay
-    fixed = definition.botocore_delay
-    if options.converted_delays == "aws" and fixed and (least, most) == delay_range(fixed):
-        least, most = aws_delay_range(fixed)
+    least, most = delays_of(definition, options)
     min_delay: Any = least if options.min_delay is None else options.min_delay
     max_delay: Any = options.max_delay
     if max_delay is None:

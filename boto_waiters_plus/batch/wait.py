@@ -38,7 +38,11 @@ class CallableWait(ABC):
     waiter: str
     is_async: bool
     options: WaitOptions
-    merged_options: WaitOptions
+
+    @property
+    @abstractmethod
+    def merged_options(self) -> WaitOptions:
+        """`options`, completed by the defaults that hold now."""
 
     @property
     @abstractmethod

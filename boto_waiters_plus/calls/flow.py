@@ -79,9 +79,12 @@ def run(flow: Flow[T]) -> T:
         return value
     except RuntimeError as raised:
         # What a generator makes of a StopIteration, which a caller's function may raise.
-        stop, is_made = raised.__cause__, str(raised) == "generator raised StopIteration"
-        if raised is error or not is_made or stop is None:
+        is_made = raised is not error and raised.args == ("generator raised StopIteration",)
+        if not (is_made and isinstance(raised.__cause__, StopIteration)):
             raise
+        stop = raised.__cause__
+        # Such as the call that was made before.
+        vars(stop).update(vars(raised))
     finally:
         flow.close()
         # The traceback of an error has this frame.

@@ -10,7 +10,7 @@ from ..batch.wait import CallableWait
 from ..common.arguments import time_bound
 from ..engine.acceptors import AcceptorState
 from ..engine.model import WaitDescription
-from ..options import Seconds, refuse_short_wait
+from ..options import Seconds, WaitOptions, refuse_short_wait
 from ..settings import Observer
 from ..wait.drivers import PreparedWait
 from .condition import Condition, description_of
@@ -50,7 +50,6 @@ class ConditionWait(CallableWait):
         max_wait: seconds; None: not given.
         label: the caller's label, or the name of the callable.
         options: the options that every wait has, as they were given.
-        merged_options: the same, completed by the defaults of `install`.
         is_async: whether the callable is a coroutine function.
         waiter: what messages and events call the waiter.
     """
@@ -62,7 +61,6 @@ class ConditionWait(CallableWait):
         "is_async",
         "label",
         "max_wait",
-        "merged_options",
         "options",
     )
 
@@ -85,12 +83,16 @@ class ConditionWait(CallableWait):
         self.max_wait = None if max_wait is None else time_bound("max_wait", max_wait)
         checked = CheckedOptions.of("ConditionWait", options)
         self.options = checked.common
-        self.merged_options = checked.common.merged_over(settings_of_forms().defaults)
         refuse_short_wait(self.options, self.max_wait, zero=True)
         self.label = checked.label or name_of(call)
         self.is_async = any(
             map(inspect.iscoroutinefunction, (call, getattr(call, "__call__", None)))  # noqa: B004 - which kind it is
         )
+
+    @property
+    def merged_options(self) -> WaitOptions:
+        """`options`, completed by the defaults of `install` that hold now."""
+        return self.options.merged_over(settings_of_forms().defaults)
 
     @property
     def description(self) -> WaitDescription:

@@ -53,7 +53,7 @@ def waiter_object(
     definition = bound_waiter.definition
     document = {"version": 2, "waiters": {definition.name: to_waiters2(definition)}}
     waiter = create(definition.name, WaiterModel(document), client)
-    mark_as_unchosen(waiter.config, (definition.min_delay, definition.max_delay))
+    mark_as_unchosen(waiter.config)
     if isinstance(waiter.config, UnchosenConfig):
         waiter.config.__class__ = DefinedConfig
         waiter.config.bound_waiter = bound_waiter

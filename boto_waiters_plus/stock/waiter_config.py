@@ -29,7 +29,7 @@ from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..deadlines import deadline_left
 from ..engine.delays import aws_delay_range, delay_range
 from ..engine.machine import LastAttempt, Pace, Policy
-from ..options import WaitOptions, policy_of, refuse_misfit, refuse_short_wait
+from ..options import WaitOptions, delays_of, policy_of, refuse_misfit, refuse_short_wait
 
 CONFIG_KEYS: Final = ("Delay", "MaxAttempts", "MaxWait")
 SCHEDULE_KEYS: Final = frozenset({"Delay", "MaxAttempts"})
@@ -107,11 +107,14 @@ def _delays(config: Any, delay: float, options: WaitOptions, *, is_chosen: bool)
     """Return the members of `Delays`."""
     pace: Pace = options.delay_pace
     is_fixed = is_chosen or not delay or pace == "fixed"
+    bound_waiter = getattr(config, "bound_waiter", None)
     if is_fixed:
         least = most = delay
+    elif bound_waiter is not None:
+        least, most = delays_of(bound_waiter.definition, options)
     else:
         converted = aws_delay_range if options.converted_delays == "aws" else delay_range
-        least, most = getattr(config, "delays", None) or converted(delay)
+        least, most = converted(delay)
     if options.min_delay is None and options.max_delay is None:
         pace = "fixed" if is_fixed and pace is None else pace
         return {"min_delay": least, "max_delay": most, "pace": pace}
@@ -182,8 +185,6 @@ class UnchosenConfig(botocore.waiter.SingleWaiterConfig):
     """
 
     assigned: frozenset[str] = frozenset()
-    delays: tuple[float, float] | None = None
-    """min_delay and max_delay, where a definition has them."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -192,16 +193,10 @@ class UnchosenConfig(botocore.waiter.SingleWaiterConfig):
             super().__setattr__("assigned", self.assigned | {key})
 
 
-def mark_as_unchosen(config: Any, delays: tuple[float, float] | None = None) -> None:
-    """Mark the config of a waiter whose model is not the caller's.
+def mark_as_unchosen(config: Any) -> None:
+    """Mark the config of a waiter, as botocore made it, whose model is not the caller's.
 
     Any other waiter keeps its delay and its number of attempts to the letter.
-
-    Args:
-        config: the config object of the waiter, as botocore made it.
-        delays: min_delay and max_delay of the definition that the waiter runs, if it runs one.
     """
-    marked: Any = config
     if type(config) is botocore.waiter.SingleWaiterConfig:
-        marked.__class__ = UnchosenConfig
-        marked.delays = delays
+        config.__class__ = UnchosenConfig

@@ -150,6 +150,14 @@ def test_many_cancel_events_end_each_their_wait(results_of, from_second, virtual
     assert [each.elapsed for each in results] == pytest.approx(range(30), abs=0.11)
 
 
+def test_condition_takes_defaults_of_its_run(results_of, from_second, virtual_time):
+    wait, cancelled = ConditionWait(from_second(99)), threading.Event()
+    bwp.install(defaults={"cancel_event": cancelled})
+    virtual_time.call_at(5, cancelled.set)
+    (result,) = results_of([wait], max_wait=60)
+    assert isinstance(result, bwp.WaiterCancelledError)
+
+
 def test_broken_cancel_event_ends_its_wait_only(all_of, from_second, virtual_time):
     class Broken(threading.Event):
         """As that of a process that has ended."""

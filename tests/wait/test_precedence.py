@@ -376,7 +376,7 @@ def test_default_for_waiters_is_not_for_conditions(run, form, option):
 
 
 @pytest.mark.parametrize("level", ["both", "install", None])
-@pytest.mark.parametrize("form", [*(x for x in ON_SERVICE if x is not by_waiter_object), by_poll])
+@pytest.mark.parametrize("form", [*ON_SERVICE, by_poll])
 def test_converted_delays_follow_precedence(run, monkeypatch, form, level):
     shipped = bwp.enable(boto3.client("cloudformation")).wait_until_stack_create_complete
     converted = replace(shipped.definition, name="StackUp", acceptors=defined().acceptors)
