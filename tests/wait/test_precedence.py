@@ -510,6 +510,13 @@ def test_deadline_stands_for_a_missing_bound(run, virtual_time, form):
     assert 19 <= virtual_time.now <= 20 + SLACK
 
 
+@pytest.mark.parametrize("form", [*KINDS, *IN_TASKS])
+def test_deadline_may_leave_less_than_initial_delay(run, form):
+    with bwp.deadline(4):
+        world = run(form, ["UP"], {nearest(form): {"initial_delay": 6}})
+    assert world.attempts == pytest.approx([3.75], abs=SLACK)
+
+
 # --- settings that change, and observers --------------------------------------------------------
 
 

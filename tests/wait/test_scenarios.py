@@ -38,6 +38,7 @@ class Operation:
         self.attempts = []
         self.is_begun = False
         self.cancelled_at = scenario.get("task_cancelled_at")
+        self.call_takes = 0
         self._answers = iter(scenario["answers"])
         self._clock = clock
 
@@ -56,6 +57,7 @@ class Operation:
         """Return an answer of a client, as a handler of the event `before-call`."""
         if model.name == "DeleteProject":
             self.is_begun = True
+            self._clock.advance(self.call_takes)
             return SimpleNamespace(status_code=200), {"ResponseMetadata": {"HTTPStatusCode": 200}}
         match self._next():
             case {"returns": response}:
@@ -618,3 +620,15 @@ def test_wait_whose_coroutine_is_closed_is_cancelled(form, virtual_time, monkeyp
     monkeypatch.setitem(globals(), "in_loop", closed_in_its_pause)
     FORMS[form](operation, SOME_WAIT, {"max_wait": 300, "initial_delay": 30})
     events.check(0, "cancel")
+
+
+@pytest.mark.parametrize("form", AFTER_CALLS)
+def test_time_of_the_call_counts_towards_the_wait(form, virtual_time):
+    scenario = {**SOME_WAIT, "answers": [{"returns": {"state": "starting"}}] * 9}
+    operation = Operation(scenario, virtual_time)
+    operation.call_takes = 4
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        FORMS[form](operation, scenario, {"max_wait": 15, "min_delay": 5, "max_delay": 5})
+    assert operation.attempts == pytest.approx([4, 9, 14.75], abs=SLACK)
+    assert caught.value.elapsed == pytest.approx(10.75, abs=SLACK)
+    assert str(caught.value).startswith("Waiter Thing timed out after 15 s")
