@@ -537,7 +537,7 @@ def test_observers_of_all_levels_are_told_nearest_first(virtual_time, error_answ
     world, told = World(virtual_time, ["COMING", "UP"], error_answer), []
     levels = ["install", "session", "client"]
     of = {name: lambda event, name=name: told.append((event, name)) for name in levels}
-    bwp.install(on_event=of["install"])
+    bwp.install(on_event=of["install"], defaults={"max_attempts": 9})
     bwp.enable(world.session, on_event=of["session"])
     client = bwp.enable(world.client(), on_event=of["client"])
     form(client, defined(), {"max_wait": 300})
