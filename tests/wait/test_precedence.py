@@ -546,6 +546,14 @@ def test_observers_of_all_levels_are_told_nearest_first(virtual_time, error_answ
     assert heard == (["install"] if form in POLLED + CONDITIONS else levels[::-1])
 
 
+@pytest.mark.parametrize("form", CALLED_ONCE)
+def test_cancel_event_of_call_once_takes_precedence(run, form):
+    given = {"call": {"cancel_event": 7}, "install": {"cancel_event": 3}}
+    world = run(form, LATE[1:], given)
+    assert isinstance(world.end, bwp.WaiterCancelledError)
+    assert world.attempts == pytest.approx([0, 5], abs=SLACK)
+
+
 # --- what is refused first ----------------------------------------------------------------------
 
 INSTANCES = bwp.WaiterDefinition.from_states(
