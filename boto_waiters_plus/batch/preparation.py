@@ -140,10 +140,11 @@ class Preparation:
 
     def _resolved(self, wait: Wait, client: _Client) -> Resolved:
         """Return what holds for a wait under the current settings."""
-        options, own = wait.options_under(client.settings), wait.bound
+        own = wait.bound
         bound = self.bound if own is None else own.within(self.bound)
-        if (options is wait.merged_options and bound == own) or wait.settings is None:
-            return Resolved(options, wait.policy, client.observers)
+        is_as_made = wait.settings is client.settings and bound == own
+        if is_as_made or wait.settings is None:
+            return Resolved(wait.merged_options, wait.policy, client.observers)
         by_definition = partial(policy_for, wait.definition)
         resolved = client.settings.resolve(wait.options, bound, by_definition)
         return resolved._replace(observers=client.observers)

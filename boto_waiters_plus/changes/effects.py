@@ -162,15 +162,16 @@ class EffectOfCall:
         self.bound_waiter = EffectWaiter(found, self.trait).bound()
         self.effect = effect_from(self.mutation, self.trait, found)
 
-    def options_over(self, settings: Settings, given: WaitOptions = NO_OPTIONS) -> WaitOptions:
-        """Return the options of the wait: given ones, those of the client, the effect's."""
+    @property
+    def settings(self) -> Settings:
+        """What holds for the wait besides its own options: the client's settings, the effect's."""
         own = WaitOptions(
             settle_for=self.trait.settle_for or None,
             missing_ok_for=self.trait.missing_ok_for or None,
             # The service has answered: the call.
             retry_transient=True,
         )
-        return given.merged_over(settings.defaults).merged_over(own)
+        return waiters_of(self.client).settings.merged_over(Settings(defaults=own))
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Refuse a call after which there is nothing to wait for.
@@ -307,12 +308,11 @@ class EffectOfCall:
         self, time_left: TimeBound, given: WaitOptions = NO_OPTIONS, *, is_observed: bool = True
     ) -> Flow[WaiterOutcome[Any]]:
         """Wait for the effect, under given options; raises as `parameters`."""
-        own = waiters_of(self.client).settings
-        options = self.options_over(own, given)
-        observers = own.observers if is_observed else ()
-        settings = Settings(defaults=options, observers=observers)
+        settings = Settings(defaults=given).merged_over(self.settings)
+        if not is_observed:
+            settings = settings._replace(observers=())
         rest: dict[str, Any] = {"max_wait": time_left, "call": self.seen}
-        rest["keywords"] = self.parameters(time_left, options)
+        rest["keywords"] = self.parameters(time_left, settings.defaults or NO_OPTIONS)
         prepared = prepared_wait(self.client, self.bound_waiter, settings, **rest)
         return (yield from prepared.flow())
 

@@ -36,11 +36,8 @@ from ..common.wrong_arguments import WrongTypeError, WrongValueError
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import policy_for, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
-from ..service.clients import waiters_of
-from ..service.json_parameters import from_json
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import refuse_wrong_parameters
-from ..settings import Settings
 from .begun import BegunRow, CallerLease, Held, refuse_unkept, wait_after
 from .in_memory import MemoryOperation
 from .operation import Operation, StoreError, path_of
@@ -243,11 +240,9 @@ class Beginning:
             if value and self.effect.effect.stop is None:
                 problem = f": nothing stops what {xform_name(operation.name)} begins"
                 raise WrongValueError.of(name, value, problem)
-        settings = waiters_of(self.client).settings
-        self._options = self.effect.options_over(settings, given)
-        definition = self.effect.bound_waiter.definition
-        of_wait = Settings(defaults=self._options)
-        of_wait.resolve(given, max_wait, partial(policy_for, definition), name="begin")
+        by_definition = partial(policy_for, self.effect.bound_waiter.definition)
+        of_wait = self.effect.settings.resolve(given, max_wait, by_definition, name="begin")
+        self._options = of_wait.options
         self._clock = current_time().clock()
         self._start = self._clock()
 
@@ -329,11 +324,9 @@ class Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        begun = BegunRow.of_call(prepared, self.effect, self._asked, self.stops, store.seal)
-        # A worker has other settings.
-        begun.record["show_parameters"] = self._options.show_parameters
-        parameters = from_json(begun.record["parameters"])
-        label = label_of(ResourceLabel(operation), parameters, self._options)
+        of_row = (self._options, self._asked, self.stops, store.seal)
+        begun = BegunRow.of_call(prepared, self.effect, *of_row)
+        label = label_of(ResourceLabel(operation), begun.parameters, self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))
         rows = NewRows(store.seal, with_response, profile, begun)

@@ -116,12 +116,19 @@ class BegunRow:
 
     @classmethod
     def of_call(
-        cls, prepared: PreparedCall, effect: EffectOfCall, asked: Any, stops: StopsAfter, seal: Seal
+        cls,
+        prepared: PreparedCall,
+        effect: EffectOfCall,
+        options: WaitOptions,
+        asked: Any,
+        stops: StopsAfter,
+        seal: Seal,
     ) -> BegunRow:
         """Return a call before it is stored.
 
         Args:
             prepared, effect: the call and its effect.
+            options: of the wait.
             asked: the parameters as they were given.
             stops: when what was begun is stopped.
             seal: of the store.
@@ -135,8 +142,10 @@ class BegunRow:
         kept = kept_parameters(operation, prepared.parameters)
         is_whole = kept == as_json(None, prepared.parameters)
         token = prepared.token if is_whole else None
+        # A worker has other settings.
+        own = {"token": token, "show_parameters": options.show_parameters}
         return cls(
-            record={**prepared.record(kept), "token": token},
+            record=prepared.record(kept) | own,
             # A function of the caller that tells what to poll cannot be kept.
             is_repeatable=token is not None and effect.function is None,
             asked=kept_parameters(operation, asked),
@@ -186,6 +195,16 @@ class BegunRow:
         """The operation of the call."""
         name: str = self.record["operation"]
         return name
+
+    @property
+    def parameters(self) -> Any:
+        """The parameters of the call, without sensitive ones."""
+        return from_json(self.record["parameters"])
+
+    @property
+    def no_change_ok(self) -> bool:
+        """Whether a call that has nothing to change is a success."""
+        return bool(self.record.get("no_change_ok"))
 
     def mutation_on(self, client: Any) -> Any:
         """Return the model of the operation, as the botocore of a client has it."""

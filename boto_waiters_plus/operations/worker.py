@@ -452,7 +452,7 @@ class Worker:
                 age = clock - row["created"] + self._clock() - began
                 self._go_on_calling(driven, begun, wait, age)
                 return
-            if begun is not None and begun.record.get("no_change_ok"):
+            if begun is not None and begun.no_change_ok:
                 driven.mutation = begun.mutation_on(wait.client)
             if begun is not None and begun.stop_on_timeout:
                 driven.begun = begun

@@ -510,6 +510,13 @@ def test_deadline_stands_for_a_missing_bound(run, virtual_time, form):
     assert 19 <= virtual_time.now <= 20 + SLACK
 
 
+@pytest.mark.parametrize("form", [*KINDS, *IN_TASKS])
+def test_deadline_may_leave_less_than_initial_delay(run, form):
+    with bwp.deadline(4):
+        world = run(form, ["UP"], {nearest(form): {"initial_delay": 6}})
+    assert world.attempts == pytest.approx([3.75], abs=SLACK)
+
+
 # --- settings that change, and observers --------------------------------------------------------
 
 
@@ -530,13 +537,21 @@ def test_observers_of_all_levels_are_told_nearest_first(virtual_time, error_answ
     world, told = World(virtual_time, ["COMING", "UP"], error_answer), []
     levels = ["install", "session", "client"]
     of = {name: lambda event, name=name: told.append((event, name)) for name in levels}
-    bwp.install(on_event=of["install"])
+    bwp.install(on_event=of["install"], defaults={"max_attempts": 9})
     bwp.enable(world.session, on_event=of["session"])
     client = bwp.enable(world.client(), on_event=of["client"])
     form(client, defined(), {"max_wait": 300})
     of_wait = [(event, name) for event, name in told if event.operation != "CreateStack"]
     heard = [name for event, name in of_wait if (event.kind, event.attempt) == ("attempt", 1)]
     assert heard == (["install"] if form in POLLED + CONDITIONS else levels[::-1])
+
+
+@pytest.mark.parametrize("form", CALLED_ONCE)
+def test_cancel_event_of_call_once_takes_precedence(run, form):
+    given = {"call": {"cancel_event": 7}, "install": {"cancel_event": 3}}
+    world = run(form, LATE[1:], given)
+    assert isinstance(world.end, bwp.WaiterCancelledError)
+    assert world.attempts == pytest.approx([0, 5], abs=SLACK)
 
 
 # --- what is refused first ----------------------------------------------------------------------
