@@ -24,7 +24,7 @@ def signature_of(prepare: Callable[P, object]) -> Callable[[Callable[..., R]], C
     """Decorate a function of `*arguments` and `**keywords` that gives them to another one."""
 
     def decorate(function: Callable[..., R]) -> Callable[P, R]:
-        # What Python says of a missing argument names the function that was called.
+        # What Python says of a missing argument names the function; a twin gives the name of both.
         prepare.__qualname__ = function.__name__.removesuffix("_async")
         return cast("Callable[P, R]", shown_with(prepare)(function))
 

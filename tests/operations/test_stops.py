@@ -218,6 +218,8 @@ def test_a_stop_by_name_polls_once_more(training, by_hand, has_ended):
             made.row.update(TRAINED)
 
     made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", end)
+    events = []
+    bwp.enable(made.client, on_event=events.append)
     operation = begin(made, max_attempts=1, stop_on_timeout=not by_hand)
     if not by_hand:
         told(operation, "not made" if has_ended else "made")
@@ -225,6 +227,9 @@ def test_a_stop_by_name_polls_once_more(training, by_hand, has_ended):
         operation.exception(30)
         assert (operation.stop() is None) is has_ended
     assert made.operations.count("DescribeTrainingJob") == 2
+    # Observers are told of the wait alone.
+    polls = [each for each in events if each.operation == "DescribeTrainingJob"]
+    assert [each.kind for each in polls] == ["start", "attempt", "timeout"]
     assert len(made.stopped) == (not has_ended)
 
 
