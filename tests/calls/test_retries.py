@@ -232,6 +232,16 @@ def test_refused_retry_is_no_verdict_of_a_wait(wait):
     assert caught.value.last_response["Error"]["Code"] == THROTTLE
 
 
+@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.usefixtures("virtual_time")
+def test_refused_retry_without_a_connection_ends_the_wait(wait):
+    client = make_client()
+    sent = respond(client, UNREACHABLE)
+    with pytest.raises((bwp.WaiterFailedError, EndpointConnectionError)):
+        wait(client, max_wait=0.95, min_delay=0.2, max_delay=0.2)
+    assert len(sent) == 1
+
+
 @pytest.mark.usefixtures("virtual_time")
 def test_refused_retry_in_a_form_is_retried(styled):
     refused = CallEnded("retry refused")
