@@ -78,6 +78,7 @@ async def _ended_in_time(
     finally:
         awaited_budget.reset(token)
     reason: Literal["deadline", "cancelled"] | None = None
+    is_closed = False
     try:
         reason = await _reason_to_end(task, budget, cancel_event)
         if reason == "deadline" and budget.is_answered:
@@ -85,15 +86,15 @@ async def _ended_in_time(
             done, _ = await asyncio.wait({task}, timeout=ANSWER_GRACE)
             reason = None if done else reason
     except GeneratorExit:
-        # A coroutine that is closed awaits nothing more.
-        task.cancel()
-        raise
-    except BaseException:
-        await _end(task)
+        is_closed = True
         raise
     finally:
         budget.ended = True
-    await _end(task)
+        if is_closed:
+            # A coroutine that is closed cannot await the end.
+            task.cancel()
+        else:
+            await _end(task)
     error = None if task.cancelled() else task.exception()
     if reason is not None:
         if error is None and client is not None and not task.cancelled():

@@ -66,6 +66,26 @@ def test_closed_coroutine_cancels_the_call():
     assert asyncio.run(main())
 
 
+def test_cancelled_call_may_not_go_on():
+    may_go_on = []
+
+    async def call():
+        try:
+            await hang()
+        finally:
+            may_go_on.append(not awaited_budget.get().ended)
+
+    async def main():
+        task = asyncio.ensure_future(awaited_call(call, client=None, seconds=LONG))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(main())
+    assert may_go_on == [False]
+
+
 def test_error_after_the_deadline_is_the_cause():
     """The event loop reports errors that no task retrieved."""
     reports = []
