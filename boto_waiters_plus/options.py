@@ -470,13 +470,13 @@ def refuse_misfit(
 
 
 def delays_of(definition: WaiterDefinition, options: WaitOptions) -> tuple[float, float]:
-    """Return the least and the largest delay of a definition, by `converted_delays`."""
-    # Installing needs no machine.
-    from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415
+    """Return the least and the largest delay of a definition, under `converted_delays`."""
+    from .engine.delays import aws_delay_range, delay_range  # noqa: PLC0415 - not to install
 
     own, fixed = (definition.min_delay, definition.max_delay), definition.botocore_delay
-    is_aws = options.converted_delays == "aws" and fixed and own == delay_range(fixed)
-    return aws_delay_range(fixed) if fixed and is_aws else own
+    if options.converted_delays == "aws" and fixed and own == delay_range(fixed):
+        return aws_delay_range(fixed)
+    return own
 
 
 def policy_for(

@@ -12,7 +12,7 @@ from botocore.model import OperationModel
 from .budget import AwaitedBudget, Budget, CallBudget, awaited_budget, current_budget
 from .clients import PerClient
 from .errors import callers_error
-from .private_names import is_retryable, most_attempts, retries_at_once
+from .private_names import has_brief_delays, is_retryable, most_attempts
 from .watch import monotonic
 
 # --- notes in the budget of a call when its answer has arrived: what is left to do is to parse it
@@ -132,7 +132,7 @@ def _is_late(client: Any, budget: Budget, retry: Mapping[str, Any]) -> bool:
         return False
     is_brief = client.meta.service_model.service_name == "dynamodb"
     if is_standard:
-        is_brief = retries_at_once() and not (is_throttle or status == 429)
+        is_brief = has_brief_delays() and not (is_throttle or status == 429)
     return not (budget.is_only_call and is_brief and min(bound * BRIEF_SHARE, cap) <= left)
 
 

@@ -11,7 +11,8 @@ instead:
 | `client._get_waiter_config` | whether a waiter's model is botocore's own data |
 | `boto3.Session._session` | the botocore session of a boto3 session, for its loader |
 | `botocore.context` | the waiter's mark in the user agent |
-| `botocore.retries.standard` | which errors botocore itself would retry |
+| `botocore.retries.standard` | which errors botocore itself would retry, and \
+how soon |
 | `OperationModel._operation_model` | whether an operation is marked as one that only reads |
 | `client._endpoint`, `URLLib3Session._verify` | the CA bundle of a client, for stored waits |
 | `client._request_signer._credentials` | the account of a stored call, where credentials tell it |
@@ -189,10 +190,10 @@ def _retry_check(name: str) -> Any:
 
 
 @functools.cache
-def retries_at_once() -> bool:
-    """Whether the standard retry mode delays the first retry by milliseconds, but for throttles.
+def has_brief_delays() -> bool:
+    """Whether the standard retry mode delays a retry briefly if the error is no throttle.
 
-    In botocore before 1.44 all of its delays may be as long as those after throttles.
+    In some releases of botocore before 1.44 it delays all retries as it does after throttles.
     """
     backoff = getattr(retries, "ExponentialBackoff", None)
     return callable(backoff) and "throttling_detector" in inspect.signature(backoff).parameters

@@ -24,7 +24,7 @@ def signature_of(prepare: Callable[P, object]) -> Callable[[Callable[..., R]], C
     """Decorate a function of `*arguments` and `**keywords` that gives them to another one."""
 
     def decorate(function: Callable[..., R]) -> Callable[P, R]:
-        # What Python says of a missing argument names the function; a twin gives the name of both.
+        # Python names it where an argument is missing; in both twins it is the blocking one.
         prepare.__qualname__ = function.__name__.removesuffix("_async")
         return cast("Callable[P, R]", shown_with(prepare)(function))
 

@@ -324,8 +324,9 @@ class Beginning:
         refuse_wrong_parameters(client, operation, prepared.parameters)
         if options.get("request_id") is not None:
             refuse_unkept(operation, self._asked)
-        of_row = (self._options, self._asked, self.stops, store.seal)
-        begun = BegunRow.of_call(prepared, self.effect, *of_row)
+        begun = BegunRow.of_call(
+            prepared, self.effect, self._options, self._asked, self.stops, store.seal
+        )
         label = label_of(ResourceLabel(operation), begun.parameters, self._options)
         wait = self._unanswered_wait(str(label))
         profile, with_response = map(options.get, ("profile_name", "include_response"))

@@ -105,7 +105,6 @@ class ErrorFacts:
         return last
 
     def _facts_under(self, acceptor: int | None, *, inconclusive: bool) -> Facts:
-        # The SDK retries without a connection, and a certificate that is not trusted, too.
         is_certificate = self.status is None and not self.transient
         is_answer = (
             bool(self.response)
@@ -120,6 +119,7 @@ class ErrorFacts:
             throttled=self.throttled,
             missing=self.missing,
             error_names=self.names if self.on_the_way is None else frozenset(),
+            # The SDK would retry these as well, but they are what the wait ends in.
             inconclusive=inconclusive and not (self.unconnected or is_certificate),
         )
 

@@ -131,7 +131,7 @@ def test_retries_standard_tells_how_long_its_first_delay_is():
         attempt_number=1, caught_exception=ReadTimeoutError(endpoint_url="u")
     )
     longest = private_names.retries.ExponentialBackoff(random=lambda: 1.0).delay_amount(context)
-    assert private_names.retries_at_once() == (longest < 0.1)
+    assert private_names.has_brief_delays() == (longest < 0.1)
 
 
 def test_stock_wait_is_a_function_of_the_class():

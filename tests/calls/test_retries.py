@@ -12,7 +12,7 @@ from boto_waiters_plus import conditions
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallEnded
 from boto_waiters_plus.calls.client_events import only_call
-from boto_waiters_plus.calls.private_names import retries_at_once
+from boto_waiters_plus.calls.private_names import has_brief_delays
 from boto_waiters_plus.changes import stops
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -30,7 +30,7 @@ THROTTLED, UNAVAILABLE = error(400, THROTTLE), error(503, "ServiceUnavailable")
 LATER = error(400, THROTTLE, {"x-amz-retry-after": "1000"})
 UNREACHABLE = EndpointConnectionError(endpoint_url="x")
 needs_short_delays = pytest.mark.skipif(
-    not retries_at_once(), reason="its first delays may be as long as after a throttle"
+    not has_brief_delays(), reason="its first delays may be as long as after a throttle"
 )
 
 

@@ -609,9 +609,9 @@ def test_stop_iteration_of_the_callers_code_passes(form, virtual_time):
         FORMS[form](operation, SOME_WAIT, {"max_wait": 300, "delay_pace": lambda _: next(iter(()))})
 
 
-@pytest.mark.parametrize("wake", [None, Signal()], ids=["", "signal"])
+@pytest.mark.parametrize("make_signal", [None, Signal], ids=["", "signal"])
 @pytest.mark.parametrize("form", sorted(CLOSED))
-def test_wait_whose_coroutine_is_closed_is_cancelled(form, wake, virtual_time, monkeypatch):
+def test_wait_whose_coroutine_is_closed_is_cancelled(form, make_signal, virtual_time, monkeypatch):
     operation, events = Operation(SOME_WAIT, virtual_time), Events()
     bwp.install(on_event=events)
 
@@ -623,7 +623,9 @@ def test_wait_whose_coroutine_is_closed_is_cancelled(form, wake, virtual_time, m
         asyncio.run(main())
 
     monkeypatch.setitem(globals(), "in_loop", closed_in_its_pause)
-    options = {"max_wait": 300, "initial_delay": 30, "wake_signal": wake}
+    options = {"max_wait": 300, "initial_delay": 30}
+    if make_signal:
+        options["wake_signal"] = make_signal()
     FORMS[form](operation, SOME_WAIT, options)
     events.check(0, "cancel")
 
