@@ -9,23 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from ..calls.clock import SYSTEM_TIME, current_time, start_timed_thread
+from ..calls.clock import current_time, start_timed_thread
 from ..calls.threads import forget_caller_in
 from ..common.errors import caller, logger
 from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
-from .call_executor import LONGEST_BLOCK, ThreadCallExecutor
 from .callbacks import Callback, Callbacks, CallbackThread
-from .groups import Grouping, Task
+from .executors import ThreadExecutor
+from .groups import Grouping
 from .preparation import Preparation, marked_context
 from .schedule import DEFAULT_THREADS, Schedule
+from .tasks import Task
 from .wait import Wait
 
 CLOSE_GRACE: Final = 2.0
 """Seconds that `close` waits for the thread to take what calls have returned."""
-
-LONGEST_SLEEP_IN_BACKGROUND: Final = 3600.0
-"""Seconds of one sleep of a thread that something new will wake."""
 
 TaskEnd = Callable[[Task], object]
 
@@ -60,7 +58,7 @@ class WaitPool:
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
         self._actions: deque[Callable[[Schedule], object]] = deque()
-        self._news = threading.Event()
+        self._executor: ThreadExecutor | None = None
         # Read and written in the background thread only.
         self._on_end: dict[Task, TaskEnd] = {}
 
@@ -129,7 +127,7 @@ class WaitPool:
 
         def end(run: Schedule) -> None:
             if task in self._on_end:
-                run.cancel(task)
+                run.cancel([task])
 
         self._act(end)
 
@@ -144,7 +142,7 @@ class WaitPool:
         What calls have returned by then is still an attempt.
         """
         self._stop.set()
-        self._news.set()
+        self._wake()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(CLOSE_GRACE)
@@ -168,7 +166,13 @@ class WaitPool:
                     self._actions.pop()
                     raise RuntimeError("no thread can be started for a background wait")
                 self._thread = thread
-        self._news.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        # None: the thread has not begun, and looks for what is to be done when it does.
+        executor = self._executor
+        if executor is not None:
+            executor.wake()
 
     def _work(self) -> None:
         with self._lock:
@@ -177,18 +181,15 @@ class WaitPool:
                 return
             self._thread = threading.current_thread()
         run = Schedule(self._threads)
-        executor = ThreadCallExecutor(run.now, on_finished=self._news.set)
+        self._executor = executor = ThreadExecutor(run.now, in_background=True)
         try:
             while not self._stop.is_set():
-                self._news.clear()
                 while self._actions:
                     self._actions.popleft()(run)
-                for task in run.turn(executor.finished_by_now(), executor.begin):
-                    self._release(task)
-                    self._on_end.pop(task)(task)
+                run.turn(executor, self._tell_end)
                 # The clients outlive the run: what it counts for them has to be settled.
                 if not run.is_idle:
-                    self._sleep(run, executor)
+                    executor.wait(run)
                 elif self._has_ended():
                     return
             run.finish(executor.finished_by_now())
@@ -199,6 +200,10 @@ class WaitPool:
         finally:
             executor.close()
             run.close()
+
+    def _tell_end(self, task: Task) -> None:
+        self._release(task)
+        self._on_end.pop(task)(task)
 
     def _has_ended(self) -> bool:
         with self._lock:
@@ -216,16 +221,6 @@ class WaitPool:
         for task, on_end in self._on_end.items():
             self._release(task)
             on_end(task)
-
-    def _sleep(self, run: Schedule, executor: ThreadCallExecutor) -> None:
-        """Sleep until there is something to do, or something new."""
-        source, (end, seconds) = current_time(), run.next_turn(LONGEST_SLEEP_IN_BACKGROUND)
-        if run.queue.calling and source is not SYSTEM_TIME:
-            # A call holds virtual time, or sleeps in it; this thread does neither.
-            with executor.idle():
-                self._news.wait(LONGEST_BLOCK)
-        elif not source.sleep_on(seconds, self._news):
-            run.now.is_at_least(end)
 
 
 class _DeferredCallbacks(Callbacks):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import copy
 import inspect
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar
@@ -28,11 +30,12 @@ from ..progress import Progress, ProgressTable, WaitProgress
 from ..service.labels import told_apart
 from ..service.parameters import wrong_parameters
 from .callbacks import Callbacks
-from .groups import Grouping, Task
+from .executors import LoopExecutor, ThreadExecutor
+from .groups import Grouping
 from .preparation import Preparation, marked_context
 from .schedule import DEFAULT_THREADS, KindOfResult, Schedule
-from .scheduler import run_in_thread, run_waits
-from .scheduler_async import run_in_task, run_waits_async
+from .scheduler import Sink, run_in_thread, run_waits_async, turns
+from .tasks import Task
 from .wait import CallableWait, HasWait, Wait
 
 if TYPE_CHECKING:
@@ -148,6 +151,9 @@ MOST_READS_OF_BATCH: Final = 20
 
 ProgressCallback = Callable[[WaitProgress], object]
 OnFailure = Literal["raise", "collect", "cancel"]
+Run = Generator[Callable[[], object] | None, None, None]
+"""What goes on while it is iterated over, and what is to be done meanwhile."""
+
 WaitT = TypeVar("WaitT", bound=Wait | CallableWait | HasWait)
 
 
@@ -240,49 +246,56 @@ class Batch(Generic[WaitT]):
         with self, contextlib.ExitStack() as stack:
             tasks = self._tasks()
             if not self._callbacks or current_time() is not SYSTEM_TIME:
-                run = self._run(tasks)
+                run = self._turns(tasks, self._note)
             else:
                 # The waits have a thread of their own: a slow callback must not hold them up.
                 ready: IdleQueue[Any] = IdleQueue()
                 self._callbacks.defer(ready.put)
                 # Ctrl-C leaves the ends of the waits in the queue.
                 stack.callback(_call_rest, ready)
-                run = run_in_thread(self._run(tasks, self._stop), self._stop, ready)
-            stack.enter_context(contextlib.closing(run))
-            for item in run:
-                if not isinstance(item, Task):
-                    item()
+                run = self._in_thread(tasks, self._note, ready)
+            for job in stack.enter_context(contextlib.closing(run)):
+                if job is not None:
+                    job()
 
     def completed(self) -> Generator[tuple[WaitT, Result], None, None]:
         """Yield each wait with its result when it has ended; go on while the caller is busy."""
         with self, contextlib.ExitStack() as stack:
-            tasks = self._tasks()
+            tasks, ended = self._tasks(), deque[Task]()
             if current_time() is not SYSTEM_TIME:
-                run = self._run(tasks)
+                run = self._turns(tasks, self._noted(ended.append))
             else:
                 ready: IdleQueue[Any] = IdleQueue()
                 stack.enter_context(self._callbacks.called_in_thread(ready.put))
-                run = run_in_thread(self._run(tasks, self._stop), self._stop, ready)
-            stack.enter_context(contextlib.closing(run))
-            for task in run:
-                if isinstance(task, Task):
-                    yield self._given[task.index], self._results[task.index]
-                else:
-                    task()
+                tell = self._noted(lambda task: ready.put(partial(ended.append, task)))
+                run = self._in_thread(tasks, tell, ready)
+            for job in stack.enter_context(contextlib.closing(run)):
+                if job is not None:
+                    job()
+                while ended:
+                    task = ended.popleft()
+                    yield self._given[task.number], self._results[task.number]
 
     async def run_async(self) -> None:
         """Run all waits to their end as part of the calling task; see `run`."""
         with self:
-            async with contextlib.aclosing(self._run_async()) as run:
-                async for _ in run:
-                    pass
+            await self._run_async(self._note)
 
     async def completed_async(self) -> AsyncGenerator[tuple[WaitT, Result], None]:
         """Yield each wait with its result when it has ended; go on while the caller is busy."""
         with self:
-            async with contextlib.aclosing(run_in_task(self._run_async())) as run:
-                async for task in run:
-                    yield self._given[task.index], self._results[task.index]
+            ended: asyncio.Queue[Task | None] = asyncio.Queue()
+            run = asyncio.get_running_loop().create_task(
+                self._run_async(self._noted(ended.put_nowait))
+            )
+            run.add_done_callback(lambda _: ended.put_nowait(None))
+            try:
+                while (task := await ended.get()) is not None:
+                    yield self._given[task.number], self._results[task.number]
+                run.result()
+            finally:
+                run.cancel()
+                await asyncio.gather(run, return_exceptions=True)
 
     def results(self, on_failure: OnFailure = "raise") -> list[Any]:
         """Return the results in the order of the waits.
@@ -341,32 +354,40 @@ class Batch(Generic[WaitT]):
         cancels = [*self._cancels, *stops]
         return Schedule(self._threads, cancels=cancels, cancel_rest_after=self.cancel_rest_after)
 
-    def _run(self, tasks: Sequence[Task], *stops: CancelEvent) -> Generator[Any, None, None]:
-        run = run_waits(self._schedule(*stops), tasks, context=marked_context(), stop=self._stop)
-        with contextlib.closing(run):
-            for task in run:
-                self._note(task)
-                yield task
+    def _turns(self, tasks: Sequence[Task], sink: Sink, *stops: CancelEvent) -> Run:
+        run = self._schedule(*stops)
+        return turns(run, tasks, ThreadExecutor(run.now, marked_context(), stop=self._stop), sink)
 
-    async def _run_async(self) -> AsyncGenerator[Task, None]:
-        tasks, schedule = self._tasks(), self._schedule()
-        run = run_waits_async(schedule, tasks, context=marked_context(), stop=self._stop)
-        async with contextlib.aclosing(run):
-            async for task in run:
-                self._note(task)
-                yield task
+    def _in_thread(self, tasks: Sequence[Task], sink: Sink, ready: IdleQueue[Any]) -> Run:
+        def work() -> None:
+            for _ in self._turns(tasks, sink, self._stop):
+                pass
+
+        return run_in_thread(work, self._stop, ready)
+
+    async def _run_async(self, sink: Sink) -> None:
+        tasks, run = self._tasks(), self._schedule()
+        executor = LoopExecutor(run.now, marked_context(), self._stop)
+        await run_waits_async(run, tasks, executor, sink)
+
+    def _noted(self, tell: Sink) -> Sink:
+        def sink(task: Task) -> None:
+            self._note(task)
+            tell(task)
+
+        return sink
 
     def _note(self, task: Task) -> None:
         result = task.result
         assert result is not None, "the task has ended"
-        if isinstance(self._given[task.index], HasWait) and isinstance(result, ResponseOutcome):
+        if isinstance(self._given[task.number], HasWait) and isinstance(result, ResponseOutcome):
             result = result.response  # the outcome of what was waited for
         elif isinstance(result, WaiterError):
             # Judges of callables have one.
             result.last_value = getattr(task.run.judge, "last_value", None)
-        self._results[task.index] = result
+        self._results[task.number] = result
         if self._progress is not None:
-            self._callbacks.post(partial(self._progress.ended, task.index), result)
+            self._callbacks.post(partial(self._progress.ended, task.number), result)
 
 
 def _call_rest(ready: IdleQueue[Any]) -> None:

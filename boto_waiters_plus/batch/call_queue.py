@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from .groups import CallGroup, Group, Task
 from .limits import ClientConnections, ServiceLimiter
+from .tasks import Group, PlannedCall, Task
 
-Entry = Task | CallGroup | Group
+Entry = Task | PlannedCall | Group
 """What waits for one call."""
 
 
@@ -93,16 +93,16 @@ class CallQueue:
                 queued.popleft()  # Its place.
             yield lane.popleft()
 
-    def begin_call(self, target: Task | CallGroup, now: float) -> None:
+    def begin_call(self, call: PlannedCall, now: float) -> None:
         """Count a call that begins."""
         self.calling += 1
-        target.connections.begin_call(target, now)
+        call.connections.begin_call(call, now)
 
-    def end_call(self, target: Task | CallGroup, *, throttled: bool | None) -> None:
+    def end_call(self, call: PlannedCall, *, throttled: bool | None) -> None:
         """Count a call that is over; see `ClientConnections.end_call`."""
         self.calling -= 1
-        connections = target.connections
-        connections.end_call(target, throttled=throttled)
+        connections = call.connections
+        connections.end_call(call, throttled=throttled)
         if connections.unplanned:
             connections.queued.append(None)
 
@@ -124,13 +124,13 @@ class CallQueue:
 def _next_lane(connections: ClientConnections, now: float) -> deque[Any]:
     """Return the queue whose first entry is next, without those whose waits have ended in it."""
     queued, unplanned = connections.queued, connections.unplanned
-    while unplanned and not unplanned[0].is_queued:
+    while unplanned and not unplanned[0].is_due:
         unplanned.popleft()
     while queued:
         first = queued[0]
         if unplanned and (first is None or _has_lost_half(unplanned[0], now)):
             return unplanned
-        if first is not None and first.is_queued:
+        if first is not None and first.is_due:
             return queued
         queued.popleft()
         if isinstance(first, Group):

@@ -75,17 +75,17 @@ class ClientConnections:
     _holding: dict[object, float] = field(init=False, default_factory=dict)
     """The calls that count towards the window and when each began, in this order."""
 
-    def begin_call(self, target: object, now: float) -> None:
+    def begin_call(self, call: object, now: float) -> None:
         """Count a call that begins."""
         self.calling += 1
         self.service.begin_call(now)
-        self._holding[target] = now
+        self._holding[call] = now
 
-    def end_call(self, target: object, *, throttled: bool | None) -> None:
+    def end_call(self, call: object, *, throttled: bool | None) -> None:
         """Count a call that is over.
 
         Args:
-            target: what it was made for.
+            call: the call.
             throttled: whether the answer was a throttle; None: there was no answer.
         """
         if throttled:
@@ -95,7 +95,7 @@ class ClientConnections:
             self._window += 1 / self._window
         self.calling -= 1
         self.service.calling -= 1
-        self._holding.pop(target, None)
+        self._holding.pop(call, None)
 
     def free_at(self, now: float) -> float:
         """Return when the client has room for another call; infinity: when a call has ended."""
@@ -105,10 +105,10 @@ class ClientConnections:
             return now
         holding = self._holding
         while holding:
-            target = next(iter(holding))
-            if now < holding[target] + LONGEST_HOLD:
+            call = next(iter(holding))
+            if now < holding[call] + LONGEST_HOLD:
                 break
-            del holding[target]
+            del holding[call]
         if len(holding) + 1 <= self._window:
             return now
         return next(iter(holding.values())) + LONGEST_HOLD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import itertools
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +25,9 @@ from ..settings import PROCESS_LEVEL, Resolved, Settings
 from ..wait.observers import Observer
 from ..wait.wait_run import RANDOM
 from .callbacks import Callbacks
-from .groups import ALONE, Grouping, Task
+from .groups import ALONE, Grouping
 from .limits import ClientConnections, ServiceLimiter, connections_kept
+from .tasks import Task
 from .wait import CallableWait, Wait
 
 
@@ -58,6 +60,7 @@ class Preparation:
     )
     _callables: ServiceLimiter = field(init=False, default_factory=ServiceLimiter)
     _calls_per_second: Mapping[str, float] = field(init=False, default_factory=dict)
+    _numbers: Iterator[int] = field(init=False, default_factory=itertools.count)
     _times: dict[Any, Any] = field(init=False, default_factory=dict)
     """The times of earlier waits, read once for all waits that are prepared together."""
 
@@ -110,7 +113,8 @@ class Preparation:
             called_at=self.called_at,
             caller=self.caller,
         )
-        return Task.of(prepared, options, client.connections, group=group, ids=ids)
+        number = next(self._numbers)
+        return Task.of(number, prepared, options, client.connections, group=group, ids=ids)
 
     def _condition_task(self, wait: CallableWait) -> Task:
         options = wait.merged_options
@@ -128,7 +132,8 @@ class Preparation:
                 cancel_event=either(self.stop, options.cancel_event),
             )
         # A throttle of one callable says nothing of another.
-        return Task.of(prepared, options, ClientConnections(self._callables, 1))
+        connections = ClientConnections(self._callables, 1)
+        return Task.of(next(self._numbers), prepared, options, connections)
 
     def _on_attempt(self, options: WaitOptions) -> Observer | None:
         own = options.on_attempt

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextvars import Context
-from typing import Final, Protocol
+from typing import Final, NamedTuple
 
 from ..calls.clock import SIGNAL_SLICE
 from ..options import CancelEvent, WakeSignal
 from ..wait.drivers import subscribe, unsubscribe
-from .groups import Task, TaskStage
+from .tasks import Ended, Task
 
 FEW_EVENTS: Final = 8
 """Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""
 
 
-class Waits(Protocol):
-    """The waits that the events are about."""
+class Cancels(NamedTuple):
+    """An event that ends waits."""
 
-    def cancel_rest(self, cause: Exception | None = None) -> None:
-        """End every wait that has not ended."""
-        ...
+    tasks: Iterable[Task] | None
+    """The waits; None: all of them."""
+    cause: Exception | None
+    """What the event raised instead of being set."""
 
-    def cancel(self, task: Task, cause: Exception | None = None) -> None:
-        """End a wait that has not ended."""
-        ...
 
-    def wake(self, task: Task) -> None:
-        """End the delay of a wait early."""
-        ...
+class Wakes(NamedTuple):
+    """A signal that ends the delays of waits."""
+
+    tasks: Iterable[Task]
 
 
 class ScheduleEvents:
@@ -64,30 +63,28 @@ class ScheduleEvents:
         if self._of_cancel or self._of_wake:
             self._drop_unneeded()
 
-    def apply(self, waits: Waits, now: float) -> None:
-        """Cancel and wake the waits whose events are set."""
+    def asked(self, now: float) -> Iterator[Cancels | Wakes]:
+        """Yield what the events that are set ask for."""
         if len(self.watched) > FEW_EVENTS and now < self._check_at:
             return
         self._check_at = now + SIGNAL_SLICE
         for event in self._cancels:
             is_set, error = _checked(event)
             if is_set:
-                waits.cancel_rest(error)
+                yield Cancels(None, error)
         for event, tasks in self._of_cancel.values():
             is_set, error = _checked(event, tasks[-1].context if tasks else None)
             if is_set:
-                for task in tasks:
-                    waits.cancel(task, error)
+                yield Cancels(tasks, error)
         for signal, tasks in self._of_wake.values():
             if signal.is_set():
                 signal.clear()
-                for task in tasks:
-                    waits.wake(task)
+                yield Wakes(tasks)
         # A cancel event stays set, and would end every sleep at once.
         self._drop_unneeded()
 
     def check_at_once(self) -> None:
-        """Let the next `apply` check all events: one of them ended a sleep."""
+        """Let the next look check all events: one of them ended a sleep."""
         self._check_at = -math.inf
 
     def close(self) -> None:
@@ -125,6 +122,6 @@ def _all_ended(tasks: list[Task]) -> bool:
     This runs in every round: going through thousands of waits that share an event would take
     longer than their calls.
     """
-    while tasks and tasks[-1].stage is TaskStage.ENDED:
+    while tasks and isinstance(tasks[-1].stage, Ended):
         tasks.pop()
     return not tasks

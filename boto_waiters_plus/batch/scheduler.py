@@ -1,111 +1,70 @@
-"""The blocking driver of many waits."""
+"""Drive many waits: in the calling thread, in a task, or in a thread beside the caller."""
 
 from __future__ import annotations
 
-import contextvars
 import queue
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from ..calls.clock import IdleQueue, current_time
+from ..calls.clock import IdleQueue
 from ..calls.threads import run_into, start
-from ..options import CancelEvent
-from .call_executor import FORKED, LONGEST_BLOCK, ThreadCallExecutor
-from .groups import FinishedCall, Task
+from .executors import FORKED, LONGEST_BLOCK, LoopExecutor, ThreadExecutor
 from .schedule import Schedule
+from .tasks import Task
 
-ItemT = TypeVar("ItemT")
+Sink = Callable[[Task], object]
+"""Takes each wait when it has ended."""
 
 
-def run_waits(
-    run: Schedule,
-    tasks: Sequence[Task],
-    *,
-    context: contextvars.Context | None = None,
-    stop: threading.Event | None = None,
-) -> Generator[Task, None, None]:
-    """Run many waits in the calling thread.
+def turns(
+    run: Schedule, tasks: Sequence[Task], executor: ThreadExecutor, sink: Sink
+) -> Generator[None, None, None]:
+    """Run many waits in the calling thread, which has its turn after each of the schedule's.
 
     Closing the generator ends them all at once, and the calls in flight as far as possible.
-
-    Args:
-        run: the schedule.
-        tasks: the waits.
-        context: the context variables that the calls see.
-        stop: set when replies are no longer needed.
-
-    Yields:
-        Each wait when it has ended.
 
     Raises:
         BaseException: a call raised this, and it is not an `Exception`.
     """
-    executor = ThreadCallExecutor(run.now, context, stop=stop)
-    finished: Sequence[FinishedCall] = ()
     try:
         run.add(tasks)
-        while True:
-            yield from run.turn(finished, executor.begin)
-            if not run.open:
-                return
-            finished = _wait(run, executor)
+        while run.turn(executor, sink):
+            yield
+            executor.wait(run)
+        yield
     finally:
         executor.close()
         run.close()
 
 
-def _wait(run: Schedule, executor: ThreadCallExecutor) -> Sequence[FinishedCall]:
-    """Wait for a reply, for the next turn, or for an event."""
-    if not run.queue.calling:
-        _sleep(run)
-        return ()
-    end, seconds = run.next_turn(LONGEST_BLOCK)
-    finished = executor.finished(seconds)
-    if not finished:
-        run.now.is_at_least(end)
-    return finished
-
-
-def _sleep(run: Schedule) -> None:
-    source, events = current_time(), run.events.watched
-    # Only one event can end a sleep; several are checked in turns.
-    end, seconds = run.next_turn(check_events=len(events) > 1)
-    if not events:
-        source.sleep(seconds, None)
-    elif _is_set_within(seconds, events[0]):
-        run.events.check_at_once()
-        return
-    run.now.is_at_least(end)
-
-
-def _is_set_within(seconds: float, event: CancelEvent) -> bool:
+async def run_waits_async(
+    run: Schedule, tasks: Sequence[Task], executor: LoopExecutor, sink: Sink
+) -> None:
+    """Run many waits as part of the calling task; see `turns`."""
     try:
-        return current_time().sleep_on(seconds, event)
-    # The check of the events ends the waits of one that fails.
-    except Exception:
-        return True
+        run.add(tasks)
+        while run.turn(executor, sink):
+            await executor.wait(run)
+    finally:
+        # Before the `await`, which may be cancelled.
+        run.close()
+        await executor.close()
 
 
 def run_in_thread(
-    run: Generator[ItemT, None, None],
-    stop: threading.Event,
-    ready: IdleQueue[Any],
-) -> Generator[ItemT, None, None]:
-    """Iterate over a run in a thread of its own, so that it goes on while the caller is busy.
+    work: Callable[[], object], stop: threading.Event, ready: IdleQueue[Any]
+) -> Generator[Any, None, None]:
+    """Yield what is put into a queue while a run goes on in a thread of its own.
+
+    So it goes on while the caller is busy.
 
     Args:
-        run: ends soon after `stop` is set.
+        work: the run; it ends soon after `stop` is set.
         stop: set when the generator is closed.
-        ready: what others put in here is yielded too, in order, and what calls ask the caller; an
-            error is raised.
+        ready: the queue; what calls ask the caller comes among the rest, and an error is raised.
     """
-
-    def work() -> None:
-        for item in run:
-            ready.put(item)
-
     notify = partial(ready.put, None)
     thread, over, calling = start(work, "schedule", ready.put, notify)
     if thread is None:

@@ -1,12 +1,10 @@
-"""One call of a sibling that tells the states of many waits; `engine.screen_plan` says why."""
+"""Waits whose states one call of a sibling tells, and that call; `engine.screen_plan` says why."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from botocore import xform_name
@@ -20,16 +18,18 @@ from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
 from ..common.errors import logger
 from ..engine.acceptors import AcceptorState
+from ..engine.delays import jittered_delay
 from ..engine.machine import Facts
 from ..engine.matching import Match
 from ..engine.reports import reported_text
-from ..engine.screen_plan import ScreenBalance, ScreenPlan
+from ..engine.screen_plan import FEWEST_WAITS, MOST_SCREENED, ScreenBalance, ScreenPlan
 from ..options import CancelEvent
 from ..service.bound_waiter import BoundWaiter
 from ..service.errors import ErrorFacts, error_facts
 from ..service.screens import Screen, with_value_at
-from ..wait.facts import Attempt, SharedAttempts
+from ..wait.facts import Attempt
 from ..wait.wait_run import WaitRun
+from .tasks import Due, Group, OwnCall, PlannedCall, Split, Task
 
 LONGEST_SCREEN: Final = 10.0
 """Seconds that the pages of one round may take."""
@@ -52,46 +52,101 @@ def screen_of(client: Any, waiter: BoundWaiter) -> Screen | None:
     return screen
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Screening:
-    """What the waits that one screen is for have in common."""
+class ScreenedGroup(Group):
+    """Waits that a common call screens: it tells which are worth their own call.
 
-    client: Any
-    """Calls the sibling."""
-    waiter: BoundWaiter
-    """The waiter of all of them."""
-    screen: Screen
-    """The sibling."""
-    scope: Mapping[str, str]
-    """Its parameters that come from the waits."""
-    cancel: CancelEvent
-    """Ends a call in flight."""
-    balance: ScreenBalance = field(init=False, default_factory=ScreenBalance)
-    _matches: dict[str, Match] = field(init=False, default_factory=dict)
+    Args:
+        client: calls the sibling.
+        waiter: the waiter of all of them.
+        screen: the sibling.
+        scope: its parameters that come from the waits.
+        cancel: ends a call in flight.
+    """
 
-    def match(self, state: str) -> Match:
+    screens = True
+
+    def __init__(
+        self,
+        client: Any,
+        waiter: BoundWaiter,
+        screen: Screen,
+        scope: Mapping[str, str],
+        cancel: CancelEvent,
+    ) -> None:
+        super().__init__()
+        self.client, self.screen, self.scope, self.cancel = client, screen, scope, cancel
+        self.balance = ScreenBalance()
+        self._waiter = waiter
+        self._matches: dict[str, Match] = {}
+        # Ends that a list showed, less those that it did not.
+        self._trust = 0
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each wait is polled on its own."""
+        return self.is_disbanded or self.waits < FEWEST_WAITS
+
+    def shares(self, task: Task, due: Due, now: float) -> bool:
+        """Return whether the next attempt of a wait may be screened.
+
+        A list that is behind would undo successes that have to follow each other.
+        """
+        run = task.run
+        return (
+            task.shared is not None
+            and not self.is_apart
+            and not run.is_last
+            and not run.has_succeeded_once
+            and run.attempts != run.policy.limits.max_attempts
+            and not due.was_woken
+            and task.shared < MOST_SCREENED
+            and not _has_to_be_timed(task, task.shared, now)
+        )
+
+    def own_call_ended(self, screened: int) -> None:
+        """Note that a wait ended by its own call, after so many screened rounds.
+
+        If the list had not shown the end, it is behind: so are the other states that it tells.
+        """
+        self._trust += -1 if screened >= MOST_SCREENED else 1
+        self.is_disbanded = self.is_disbanded or self._trust < 0
+
+    def call_for(self, tasks: Sequence[Task]) -> PlannedCall:
+        return OwnCall(tasks) if len(tasks) == 1 else ScreenCall(self, tasks)
+
+    def take(self) -> Sequence[Task]:
+        """Remove all waits from the queue; the first alone if they are few."""
+        if self.is_disbanded or sum(task.is_due for task in self.queued) < FEWEST_WAITS:
+            return [self.queued.popleft()] if self.is_due else []
+        taken = [task for task in self.queued if task.is_due]
+        self.queued.clear()
+        return taken
+
+    # --- the sibling -----------------------------------------------------------------------
+
+    def _match(self, state: str) -> Match:
         """Return what the acceptors make of a state."""
         if state not in self._matches:
             output = with_value_at(self.screen.path, state)
-            self._matches[state] = self.waiter.polling.matching.match_response(output)
+            self._matches[state] = self._waiter.polling.matching.match_response(output)
         return self._matches[state]
 
     @property
     def sibling(self) -> OperationModel:
         """The operation that tells the states."""
-        return self.waiter.operation.service_model.operation_model(self.screen.operation)
+        return self._waiter.operation.service_model.operation_model(self.screen.operation)
 
     def leaves_open(self, state: str) -> bool:
         """Return whether a wait goes on in a state."""
-        index = self.match(state).index
-        acceptors = self.waiter.definition.acceptors
+        index = self._match(state).index
+        acceptors = self._waiter.definition.acceptors
         return index is None or acceptors[index].state is AcceptorState.RETRY
 
     def attempt(self, state: str, run: WaitRun) -> Attempt:
         """Return the attempt of a wait that the state leaves open."""
-        match = self.match(state)
-        is_sensitive = self.waiter.polling.data_model.sensitive
-        reported = self.waiter.polling.reports.read(with_value_at(self.screen.path, state))
+        match = self._match(state)
+        is_sensitive = self._waiter.polling.data_model.sensitive
+        reported = self._waiter.polling.reports.read(with_value_at(self.screen.path, state))
         return Attempt(
             facts=Facts(acceptor=match.index),
             observed=None if is_sensitive else match.observed,
@@ -112,11 +167,11 @@ class Screening:
         if sibling in dropped:
             return
         dropped.add(sibling)
-        model = self.waiter.operation.service_model
+        model = self._waiter.operation.service_model
         logger.info(
             "Waits for %s are polled one by one: %s, which tells the states of many (permission "
             "%s:%s), failed: %s",
-            self.waiter.operation.name,
+            self._waiter.operation.name,
             sibling,
             model.signing_name,
             sibling,
@@ -124,107 +179,146 @@ class Screening:
         )
 
 
-class ScreenCall:
-    """The calls of a sibling, page by page, and the judge of their replies.
+def _has_to_be_timed(task: Task, shared: int, now: float) -> bool:
+    """Return whether the attempt may be the only one to tell how long the wait's own call takes.
+
+    The last attempt is given a time by the slowest call so far, and a list is a fast one.
+    """
+    delays, attempts = task.run.policy.delays, task.run.attempts
+    if shared < attempts - 1:
+        return False  # One of the attempts before was an own call.
+    longest = delays.max_delay
+    if delays.learned is not None:
+        longest = delays.learned.longest_delay
+    elif delays.pace is None:
+        longest = jittered_delay(
+            attempts, min_delay=delays.min_delay, max_delay=longest, random=max
+        )
+    return task.until - now <= longest + delays.min_delay
+
+
+class ScreenCall(PlannedCall):
+    """The call of a sibling for one page, which is made again for the next one.
+
+    It is no call for any of the waits: of those that it does not tell to stay open, each has its
+    own call next.
 
     Args:
-        screening: what the waits have in common.
-        ids: the identifier of each wait.
-        runs: the waits.
+        group: that of the waits.
+        tasks: the waits.
     """
 
-    def __init__(self, screening: Screening, ids: Sequence[str], runs: Sequence[WaitRun]) -> None:
-        self._screening = screening
-        self._runs = runs
-        screen, is_open = screening.screen, screening.leaves_open
-        distinct = list(dict.fromkeys(ids))
-        self._requests = deque(screen.requests(screening.scope, distinct, is_open))
+    __slots__ = ("_group", "_is_fair", "_kept", "_plan", "_requests")
+
+    is_of_waits = False
+
+    def __init__(self, group: ScreenedGroup, tasks: Sequence[Task]) -> None:
+        # A wait that ends has its own call before.
+        super().__init__(tasks, min(task.until for task in tasks))
+        self._group = group
+        screen, is_open = group.screen, group.leaves_open
+        ids = [task.ids[0] for task in tasks]
+        requests = screen.requests(group.scope, list(dict.fromkeys(ids)), is_open)
+        self._requests = deque(requests)
         self._plan = ScreenPlan(ids, is_open, len(self._requests))
-        client = screening.client
-        # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
-        # the time of the waits' own calls.
-        calls = Calls(send=self._send, client=client, is_reply=_is_reply, in_thread=True)
-        calls.cancel = screening.cancel
-        self._call: Any = calls.of_client()
         self._kept = math.inf
         """The time left in which no page may be read: it is for the calls of the waits."""
         self._is_fair = True
         """Whether a list that does not answer in this time has failed."""
-        awaits = inspect.iscoroutinefunction(self._call.make)
-        self.make: Any = self._make_async if awaits else self._make_blocking
 
-    # Wrapped in another reply: a page that was cut off or failed is judged, too. It is no call for
-    # any of the waits.
-    def _make_blocking(self, time_left: float | None) -> Reply:
-        return Reply(self._call.make(self._bounded(time_left)), made=False)
+    def calls(self) -> Calls:
+        # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
+        # the time of the waits' own calls.
+        return Calls(
+            send=self._send,
+            client=self._group.client,
+            is_reply=_is_reply,
+            cancel=self._group.cancel,
+            in_thread=True,
+        )
 
-    async def _make_async(self, time_left: float | None) -> Reply:
-        return Reply(await self._call.make(self._bounded(time_left)), made=False)
-
-    def _bounded(self, time_left: float | None) -> float:
+    def time_left(self, now: float) -> float:
         """Return the seconds that a page may take, of those that all pages may take."""
-        if self._screening.is_dropped:
+        if self._group.is_dropped:
             return 0.0  # No call is made.
-        if time_left is None:
+        left = super().time_left(now)
+        if left is None:
             return LONGEST_SCREEN
         if self._kept == math.inf:
-            seconds = min(LARGEST_SHARE * time_left, LONGEST_SCREEN)
-            self._kept, self._is_fair = time_left - seconds, seconds >= FAIR_TIME
-        return max(0.0, time_left - self._kept)
+            seconds = min(LARGEST_SHARE * left, LONGEST_SCREEN)
+            self._kept, self._is_fair = left - seconds, seconds >= FAIR_TIME
+        return max(0.0, left - self._kept)
 
     def _send(self) -> Any:
-        client = self._screening.client
-        method = getattr(client, xform_name(self._screening.screen.operation))
+        method = getattr(self._group.client, xform_name(self._group.screen.operation))
         return method(**self._requests[0])
 
-    def split(self, reply: Reply) -> SharedAttempts:
-        """Return the attempts of the waits that stay open, or what comes instead."""
-        page, plan, screening = reply.response, self._plan, self._screening
-        if page.ended == "cancelled":
-            return SharedAttempts(attempts=(None,) * len(self._runs))
-        if page.ended == "deadline":
+    def call_for(self, tasks: Sequence[Task]) -> PlannedCall:  # noqa: ARG002 - it has read of all
+        return self
+
+    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - whenever it ends
+        if isinstance(result, Exception):
+            return Split([(task, result) for task in self.tasks])
+        try:
+            return self._split(result, live)
+        # A hook of the caller's may return anything.
+        except Exception as error:
+            return self._failed(error_facts(error), live)
+
+    def _split(self, result: Reply, live: Collection[Task]) -> Split:
+        plan, group = self._plan, self._group
+        if result.ended == "cancelled":
+            return self._own_calls(live)
+        if result.ended == "deadline":
             # A list that takes too long is read as far as it came.
             if not plan.pages and self._is_fair:
-                return self._failed(None)
-        elif page.error is not None:
-            facts = error_facts(page.error, screening.sibling)
-            if facts.on_the_way is not None and facts.on_the_way.is_hooked:
+                return self._failed(None, live)
+        elif result.error is not None:
+            facts = error_facts(result.error, group.sibling)
+            if facts.on_the_way is None:
+                return self._failed(facts, live)
+            if facts.on_the_way.is_hooked:
                 # The hooks of the waits' own calls may raise nothing.
-                return SharedAttempts(instead="disband")
-            if facts.on_the_way is not None:
-                # Nothing of the sibling: the waits' own calls would end in the same.
-                attempts = [facts.attempt(page.error, None) for _ in self._runs]
-                return SharedAttempts(attempts=tuple(attempts))
-            return self._failed(facts)
+                return self._disbanded(live)
+            # Nothing of the sibling: the waits' own calls would end in the same.
+            shares = [(task, facts.attempt(result.error, None)) for task in self.tasks]
+            return Split(shares, throttled=facts.throttled)
         else:
-            try:
-                plan.add_page(screening.screen.states(page.response))
-            except TypeError as error:
-                return self._failed(error_facts(error))
-            if self._turn_page(page.response):
-                return SharedAttempts(instead="continue")
+            plan.add_page(group.screen.states(result.response))
+            if self._turn_page(result.response):
+                return Split(calls=[self], throttled=False)
+        return self._told(live)
+
+    def _told(self, live: Collection[Task]) -> Split:
+        """Return what the pages tell: attempts of the waits that stay open, calls of the others."""
+        plan, group = self._plan, self._group
         states = plan.open_states()
         saved = sum(state is not None for state in states)
-        if not screening.balance.add(len(states), saved, plan.pages):
-            return SharedAttempts(instead="disband")
-        return SharedAttempts(
-            attempts=tuple(
-                None if state is None else screening.attempt(state, run)
-                for state, run in zip(states, self._runs, strict=True)
-            )
-        )
+        if not group.balance.add(len(states), saved, plan.pages):
+            return self._disbanded(live)
+        of_waits = [*zip(self.tasks, states, strict=True)]
+        told = [(task, group.attempt(s, task.run)) for task, s in of_waits if s is not None]
+        alone = [task for task, state in of_waits if state is None and task in live]
+        return Split(told, [OwnCall([task]) for task in alone], throttled=False)
 
     def _turn_page(self, response: Any) -> bool:
         """Return whether there is a page to read next."""
-        request = self._screening.screen.next_request(self._requests.popleft(), response)
+        request = self._group.screen.next_request(self._requests.popleft(), response)
         if request is not None:
             self._requests.appendleft(request)
         return bool(self._requests) and self._plan.needs_more
 
-    def _failed(self, error: ErrorFacts | None) -> SharedAttempts:
-        self._screening.drop("it took too long" if error is None else error.code)
-        throttled = error is not None and error.throttled
-        return SharedAttempts(instead="disband", was_throttled=throttled)
+    def _failed(self, error: ErrorFacts | None, live: Collection[Task]) -> Split:
+        self._group.drop("it took too long" if error is None else error.code)
+        return self._disbanded(live, throttled=error is not None and error.throttled)
+
+    def _disbanded(self, live: Collection[Task], *, throttled: bool = False) -> Split:
+        self._group.is_disbanded = True
+        return self._own_calls(live)._replace(throttled=throttled)
+
+    def _own_calls(self, live: Collection[Task]) -> Split:
+        calls = [OwnCall([task]) for task in self.tasks if task in live]
+        return Split(calls=calls, throttled=False)
 
 
 def _is_reply(error: Exception) -> bool:

@@ -1,8 +1,15 @@
-"""One call for several waits of one client; `service.sharing` splits the response."""
+"""Waits whose identifiers one call can ask for, and that call.
+
+`service.sharing` splits the response. If the call ends in an error that may be about one of the
+waits, they are halved until that wait is alone, and the wait stays alone for as long as its
+attempts end in such an error. Waits whose identifiers an answer omits are asked for once more
+without the others: on their own, they may be an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 from botocore.exceptions import (
@@ -20,7 +27,8 @@ from ..options import CancelEvent
 from ..service.client_waits import ClientRequest
 from ..service.errors import error_facts
 from ..service.sharing import Coalescing, has_no_items, shares_of
-from ..wait.facts import Judge, SharedAttempts
+from ..wait.facts import Attempt
+from .tasks import Group, OwnCall, PlannedCall, Share, Split, Task, is_answer, is_throttle, judged
 
 OF_THE_CALLER = frozenset({
     "AuthFailure", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature",
@@ -56,58 +64,125 @@ def may_be_about_one(error: BaseException, operation: OperationModel | None = No
     return facts.status is None or 400 <= facts.status < 500
 
 
-class SharedCall:
-    """One call for several waits, and the judge of its reply.
+class SharingGroup(Group):
+    """Waits whose identifiers one call can ask for.
 
     Args:
-        request: of any of the waits, whose parameters are alike but for the identifiers.
-        member: the parameter that takes the identifiers.
-        ids: the identifiers that each wait asks for.
-        judges: those of the waits, in the same order.
         coalescing: how the response is split.
+        member: the parameter that takes the identifiers.
         cancel: ends a call in flight.
+
+    Attributes:
+        omits_missing: the service is known to omit what it does not know, instead of answering an
+            error.
     """
 
-    def __init__(
-        self,
-        request: ClientRequest,
-        member: str,
-        ids: Sequence[Sequence[str]],
-        judges: Sequence[Judge],
-        coalescing: Coalescing,
-        *,
-        cancel: CancelEvent | None = None,
-    ) -> None:
-        self._operation = request.operation
-        self._ids = ids
-        self._judges = judges
-        self._coalescing = coalescing
+    def __init__(self, coalescing: Coalescing, member: str, cancel: CancelEvent) -> None:
+        super().__init__()
+        self.coalescing, self.member, self.cancel = coalescing, member, cancel
+        self.omits_missing = False
+
+    def call_for(self, tasks: Sequence[Task]) -> PlannedCall:
+        return OwnCall(tasks) if len(tasks) == 1 else SharedCall(self, tasks)
+
+    def take(self) -> Sequence[Task]:
+        taken: list[Task] = []
+        ids: set[str] = set()
+        while self.is_due and not (taken and self.is_disbanded):
+            ids.update(self.queued[0].ids)
+            if taken and len(ids) > self.coalescing.limit:
+                break
+            taken.append(self.queued.popleft())
+        return taken
+
+
+class SharedCall(PlannedCall):
+    """One call for several waits.
+
+    Args:
+        group: that of the waits.
+        tasks: the waits.
+    """
+
+    __slots__ = ("_group", "_has_several_ids", "_request", "_send")
+
+    def __init__(self, group: SharingGroup, tasks: Sequence[Task]) -> None:
+        # It goes on for the last of its waits.
+        super().__init__(tasks, max(task.until for task in tasks))
+        self._group = group
+        # That of any of them: their parameters are alike but for the identifiers.
+        request = tasks[0].calls.send
+        assert isinstance(request, ClientRequest), "only calls of clients are shared"
+        self._request = request
         # Each identifier once, even if several waits ask for it.
-        distinct = list(dict.fromkeys(each for asked in ids for each in asked))
-        send = partial(request.send_for, member, distinct)
-        self._is_for_several = len(distinct) > 1
-        self._call = Calls(send=send, client=request.client, cancel=cancel).of_client()
-        self.make = self._call.make
+        ids = list(dict.fromkeys(each for task in tasks for each in task.ids))
+        self._has_several_ids = len(ids) > 1
+        self._send = partial(request.send_for, group.member, ids)
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether the call in flight has its answer, and only parses it."""
-        return bool(self._call.is_answered)
+    def calls(self) -> Calls:
+        return Calls(send=self._send, client=self._request.client, cancel=self._group.cancel)
 
-    def split(self, reply: Reply) -> SharedAttempts:
-        """Return the attempt of each wait."""
-        if reply.error is not None:
-            is_shared = self._is_for_several and reply.ended is None
-            if is_shared and may_be_about_one(reply.error, self._operation):
-                return SharedAttempts(instead="halve")
-            return SharedAttempts(attempts=tuple(judge.judge(reply) for judge in self._judges))
-        shares = shares_of(reply.response, self._ids, self._coalescing)
-        if shares is None:
-            return SharedAttempts(instead="disband")
-        attempts = tuple(
-            judge.judge(Reply(share)) for judge, share in zip(self._judges, shares, strict=True)
-        )
-        for attempt in attempts:
-            attempt.coalesced = len(attempts) > 1
-        omitted = (i for i, share in enumerate(shares) if has_no_items(share, self._coalescing))
-        return SharedAttempts(attempts=attempts, omitted=frozenset(omitted))
+    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:
+        left = [task for task in self.tasks if task in live]
+        if isinstance(result, Exception):
+            # Bad parameters of one wait are not the others' error.
+            if may_be_about_one(result):
+                return Split(calls=self._halves(left))
+            return Split([(task, result) for task in left])
+        if not is_answer(result):
+            return Split([(task, result) for task in left])
+        if result.error is not None:
+            is_shared = self._has_several_ids and result.ended is None
+            if is_shared and may_be_about_one(result.error, self._request.operation):
+                late = [(task, _inconclusive(task, result)) for task in left if task.until <= now]
+                halves = self._halves([task for task in left if now < task.until])
+                return Split(late, halves, throttled=False)
+            shares: list[tuple[Task, Share]] = [(task, judged(task, result)) for task in self.tasks]
+            return Split(shares, throttled=is_throttle([share for _, share in shares]))
+        return self._split_response(result, live, now)
+
+    def _split_response(self, reply: Reply, live: Collection[Task], now: float) -> Split:
+        coalescing, group = self._group.coalescing, self._group
+        left = [task for task in self.tasks if task in live]
+        try:
+            responses = shares_of(reply.response, [task.ids for task in self.tasks], coalescing)
+        # A hook of the caller's may return anything.
+        except Exception:
+            return Split(calls=self._halves(left))
+        if responses is None:
+            group.is_disbanded = True
+            return Split(calls=[OwnCall([task]) for task in left], throttled=False)
+        parts = [*zip(self.tasks, responses, strict=True)]
+        omitted = [task for task, part in parts if has_no_items(part, coalescing)]
+        # The service is known to omit what it does not know.
+        group.omits_missing = group.omits_missing or len(omitted) == len(parts)
+        again: list[Task] = []
+        if not group.omits_missing:
+            again = [task for task in omitted if task in live and now < task.until]
+        shares = [(task, judged(task, Reply(part))) for task, part in parts if task not in again]
+        for _, share in shares:
+            if isinstance(share, Attempt):
+                share.coalesced = len(parts) > 1
+        calls = [SharedCall(group, again)] if again else []
+        return Split(shares, calls, throttled=is_throttle([share for _, share in shares]))
+
+    def _halves(self, tasks: Sequence[Task]) -> Sequence[PlannedCall]:
+        middle = (len(tasks) + 1) // 2
+        return [self._group.call_for(part) for part in (tasks[:middle], tasks[middle:]) if part]
+
+    def call_for(self, tasks: Sequence[Task]) -> PlannedCall:
+        return SharedCall(self._group, tasks)
+
+
+def _inconclusive(task: Task, reply: Reply) -> Share:
+    """Return what an error means to one of the waits that it may be about, at its deadline.
+
+    It arrived in time, and was parsed until the time was over: nothing can tell whose it is, if
+    acceptors know it or it says not found.
+    """
+    attempt = judged(task, reply)
+    if isinstance(attempt, Attempt):
+        facts = attempt.facts
+        is_open = facts.acceptor is not None or facts.missing
+        attempt.facts = replace(facts, inconclusive=is_open)
+    return attempt

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 from botocore import xform_name
 
 from ..batch.callbacks import Callbacks, call_logged
-from ..batch.groups import Task
+from ..batch.executors import LoopExecutor
 from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import Schedule
-from ..batch.scheduler_async import run_waits_async
+from ..batch.scheduler import run_waits_async
+from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls import flow
 from ..calls.clients import is_async
@@ -140,11 +141,10 @@ class AwaitedOperation(BegunOperation):
         self._driving.add_done_callback(self._has_stopped)
 
     async def _drive(self, task: Task, stop: threading.Event) -> None:
-        run = run_waits_async(Schedule(1), [task], context=marked_context(), stop=stop)
+        run = Schedule(1)
+        executor = LoopExecutor(run.now, marked_context(), stop)
         try:
-            async with contextlib.aclosing(run):
-                async for _ in run:
-                    self._has_ended(task)
+            await run_waits_async(run, [task], executor, self._has_ended)
         except asyncio.CancelledError:
             if self._stops_on_cancel and not self.done():
                 self._stop_made = await stops.stop_in_time_async(self._answered)

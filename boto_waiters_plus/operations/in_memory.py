@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..batch.background import WaitPool
-from ..batch.groups import Task
+from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.clock import current_time
 from ..calls.credentials import refresh_what_asks

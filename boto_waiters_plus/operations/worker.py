@@ -17,7 +17,7 @@ from botocore.model import OperationModel
 from botocore.session import get_session
 
 from ..batch.background import WaitPool
-from ..batch.groups import Task
+from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls.clock import IdleQueue
 from ..changes.effects import unchanged_by

@@ -6,7 +6,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..calls.budget import Reply
 from ..engine.machine import Facts, HeldBack, Machine, Policy
@@ -130,28 +130,6 @@ class Attempt:
     def seen(self) -> str | None:
         """The state seen, as one text; None: there is none, or it may not be shown."""
         return self.state if self.reported else state_text(self.observed, self.state)
-
-
-@dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class SharedAttempts:
-    """The attempts of several waits that shared one call."""
-
-    attempts: tuple[Attempt | None, ...] = ()
-    """One for each wait, in order; empty if there is an `instead`. None: the wait needs a call of
-    its own."""
-    omitted: frozenset[int] = frozenset()
-    """The places of the waits whose identifiers the response does not mention."""
-    instead: Literal["halve", "disband", "continue"] | None = None
-    """`"halve"`: the error may be about one of the identifiers. `"disband"`: the response cannot
-    be split. `"continue"`: another call tells the rest."""
-    was_throttled: bool = False
-    """Whether the service throttled a call that there are no attempts of."""
-
-    @property
-    def throttled(self) -> bool:
-        """Whether the service throttled the call."""
-        made = filter(None, self.attempts)
-        return self.was_throttled or any(attempt.facts.throttled for attempt in made)
 
 
 def message_of(value: Any) -> str | None:
