@@ -184,7 +184,8 @@ def test_hung_clients_hold_no_wait_past_its_deadline(awaited, threads):
 def test_last_response_is_that_of_the_last_attempt(run, virtual_time, count, stopped_at, polls):
     stop = threading.Event()
     virtual_time.call_at(stopped_at, stop.set)
-    options = {"delay_pace": lambda _: 10.0, "max_wait": 25}
+    # Not `max_wait`: its last attempt would have 0.25 s of real time for all of the calls.
+    options = {"delay_pace": lambda _: 10.0, "max_attempts": 4}
     streams = [Stream(ready_at=NEVER, **options) for _ in range(count)]
     run(streams, cancel_event=stop)
     last = [stream.result.last_response["StreamDescription"] for stream in streams]
