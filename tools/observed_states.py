@@ -28,7 +28,7 @@ from generate_data import file_text
 from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.check.model import BotocoreService
 from boto_waiters_plus.check.paths import traced_path
-from boto_waiters_plus.definitions.evidence_trait import EVIDENCE
+from boto_waiters_plus.cli.service_lookup import EVIDENCE
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.definitions.state_words import means_gone

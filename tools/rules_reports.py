@@ -1,4 +1,4 @@
-"""An effect that compares several members reports them: see `check.report_rules`."""
+"""An effect that compares several members reports them: see `check.practice_rules`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from effect_of import EffectOf, Found
 
-from boto_waiters_plus.check.report_rules import check_reports
+from boto_waiters_plus.check.practice_rules import check_reports
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.reports import shipped_reports
 

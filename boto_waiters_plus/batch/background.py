@@ -15,10 +15,9 @@ from ..common.errors import caller, logger
 from ..deadlines import leave_deadlines
 from ..engine.wait_event import WaitEvent
 from .callbacks import Callback, Callbacks, CallbackThread
-from .executors import ThreadExecutor
-from .groups import Grouping
-from .preparation import Preparation, marked_context
+from .preparation import Grouping, Preparation, marked_context
 from .schedule import DEFAULT_THREADS, Schedule
+from .scheduler import ThreadExecutor
 from .tasks import Task
 from .wait import Wait
 

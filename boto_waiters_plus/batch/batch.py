@@ -30,11 +30,9 @@ from ..progress import Progress, ProgressTable, WaitProgress
 from ..service.labels import told_apart
 from ..service.parameters import wrong_parameters
 from .callbacks import Callbacks
-from .executors import LoopExecutor, ThreadExecutor
-from .groups import Grouping
-from .preparation import Preparation, marked_context
+from .preparation import Grouping, Preparation, marked_context
 from .schedule import DEFAULT_THREADS, KindOfResult, Schedule
-from .scheduler import Sink, run_in_thread, run_waits_async, turns
+from .scheduler import LoopExecutor, Sink, ThreadExecutor, run_in_thread, run_waits_async, turns
 from .tasks import Task
 from .wait import CallableWait, HasWait, Wait
 

@@ -20,8 +20,7 @@ from .list_rules import check_lists
 from .loading import Checkable, load
 from .model import OperationShapes
 from .paths import TracedWaiter
-from .practice_rules import check_practices, check_replaced
-from .report_rules import check_reports
+from .practice_rules import check_practices, check_replaced, check_reports
 from .trait_rules import read_trait
 from .units import AppliedTrait, Unit
 from .waiter_rules import (

@@ -8,12 +8,15 @@ Beside them stands the note that a waiter replaces a shipped one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from botocore.model import ServiceModel
 
 from ..definitions.shipped import unread_shipped
+from ..definitions.smithy import REPORTS
 from ..definitions.state_words import ENDINGS, FAILED_WORDS, is_underway, state_words
 from ..definitions.words import CHANGES, words_of
 from ..engine.acceptors import (
@@ -21,10 +24,12 @@ from ..engine.acceptors import (
     AcceptorState,
     DocumentMatcher,
     ErrorTypeMatcher,
+    InputOutputMatcher,
     PathComparator,
     SuccessMatcher,
 )
 from ..engine.model import WaiterDefinition
+from ..engine.state_seen import compared_members
 from .absence_rules import processes_of
 from .events import Finding, Severity
 from .model import enum_of
@@ -110,3 +115,51 @@ def _intermediate(comparison: EnumComparison, index: int) -> Iterator[Finding]:
             f"({', '.join(following)})"
         )
         yield Finding(Severity.NOTE, "WaiterIntermediateFailure", text, index)
+
+
+# --- waiters whose acceptors compare several things have to name what they report ----------------
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def check_reports(
+    waiter: WaiterDefinition, reports: tuple[tuple[str, str], ...] = ()
+) -> Iterator[Finding]:
+    """Find a waiter that compares several members and does not report them.
+
+    Args:
+        waiter: the waiter.
+        reports: the words that it reports, each with its path.
+    """
+    compared = _compared(waiter)
+    if not reports and len(compared) > 1:
+        text = f"it compares {', '.join(compared)}: name what is told of them ({REPORTS})"
+        yield Finding(Severity.NOTE, "WaiterWithoutReports", text)
+    named = {name for _, path in reports for name in _WORD.findall(path)}
+    states = [each for each, is_state in compared.items() if is_state]
+    lacking = [each for each in states if each.rpartition(".")[2] not in named]
+    if reports and lacking:
+        text = f"its reports leave out {', '.join(lacking)}, which its acceptors compare"
+        yield Finding(Severity.NOTE, "WaiterReportsLack", text)
+
+
+def _compared(waiter: WaiterDefinition) -> Mapping[str, bool]:
+    """Return the members that the acceptors compare, and whether each is a state."""
+    found: dict[str, bool] = {}
+    for acceptor in waiter.acceptors:
+        matcher = acceptor.matcher
+        if isinstance(matcher, DocumentMatcher):
+            members = compared_members(
+                matcher.matcher.path,
+                is_boolean=matcher.matcher.comparator is PathComparator.BOOLEAN_EQUALS,
+                of_both=isinstance(matcher, InputOutputMatcher),
+            )
+            found |= {
+                each: is_state or found.get(each, False) for each, is_state in members.items()
+            }
+    # An item that is missing has no member.
+    return {
+        each: is_state
+        for each, is_state in found.items()
+        if is_state or not any(other.startswith(f"{each}.") for other in found)
+    }

@@ -13,8 +13,7 @@ from ..calls.flow import Flow, called
 from ..common.signatures import shown_with
 from ..common.wrong_arguments import WrongValueError, wrong_type
 from ..options import Seconds
-from .calls import refuse_coroutine, refuse_coroutine_function
-from .condition import Condition, run, run_async
+from .condition import Condition, refuse_coroutine, refuse_coroutine_function, run, run_async
 from .form_options import BoundedOptions, ConditionOptions, Else, EndingOptions, OnTimeout
 from .patterns import TRUTHY, Case, Pattern, checked_cases, name_of, success
 

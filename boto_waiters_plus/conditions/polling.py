@@ -19,8 +19,7 @@ from ..service.bound_waiter import warn_if_deprecated
 from ..settings import PROCESS_LEVEL
 from ..wait.drivers import PreparedWait
 from ..wait.wait_run import WaitRun
-from .calls import calls_of, refuse_coroutine_function
-from .condition import ValueJudge
+from .condition import ValueJudge, calls_of, refuse_coroutine_function
 from .patterns import name_of
 
 ResultT = TypeVar("ResultT")

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 from botocore import xform_name
 
 from ..batch.callbacks import Callbacks, call_logged
-from ..batch.executors import LoopExecutor
 from ..batch.preparation import Preparation, marked_context
 from ..batch.schedule import Schedule
-from ..batch.scheduler import run_waits_async
+from ..batch.scheduler import LoopExecutor, run_waits_async
 from ..batch.tasks import Task
 from ..batch.wait import Wait
 from ..calls import flow

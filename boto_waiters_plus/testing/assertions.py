@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..calls import flow
 from ..calls.clock import current_time
 from ..calls.flow import Flow, called
-from ..conditions.calls import refuse_coroutine_function
-from ..conditions.condition import Condition, run, run_async
+from ..conditions.condition import Condition, refuse_coroutine_function, run, run_async
 from ..conditions.form_options import BoundedOptions
 from ..conditions.patterns import TRUTHY, Pattern, compile_pattern, name_of, none_of, success
 from ..engine.redaction import cut

@@ -21,7 +21,7 @@ from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
 from boto_waiters_plus.changes.effects import EffectWaiter
-from boto_waiters_plus.check.report_rules import check_reports
+from boto_waiters_plus.check.practice_rules import check_reports
 from boto_waiters_plus.definitions.shipped import (
     shipped_definitions,
     shipped_services,

@@ -10,7 +10,7 @@ from pathlib import Path
 import observed_states
 import pytest
 
-from boto_waiters_plus.definitions.evidence_trait import EVIDENCE, Evidence
+from boto_waiters_plus.cli.service_lookup import EVIDENCE, Evidence
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 
 ROOT = Path(__file__).resolve().parents[2]
