@@ -91,10 +91,10 @@ class WaitPool:
         with self._preparing:
             self._preparation.caller = caller()
             self._preparation.called_at = called_at
-            (task,) = self._preparation.tasks([wait])
-            task.context = marked_context()
-            task.context.run(leave_deadlines)
-            forget_caller_in(task.context)
+            context = marked_context()
+            context.run(leave_deadlines)
+            forget_caller_in(context)
+            (task,) = self._preparation.tasks([wait], context)
             self._open[id(wait.client)] += 1
         if state is not None:
             try:

@@ -154,11 +154,18 @@ class Preparation:
     _times: dict[Any, Any] = field(init=False, default_factory=dict)
     """The times of earlier waits, read once for all waits that are prepared together."""
 
-    def tasks(self, waits: Sequence[Wait | CallableWait]) -> list[Task]:
-        """Return a task for each wait, in order."""
+    def tasks(
+        self, waits: Sequence[Wait | CallableWait], context: contextvars.Context | None = None
+    ) -> list[Task]:
+        """Return a task for each wait, in order.
+
+        Args:
+            waits: the waits.
+            context: the context variables that they see; None: those of the run.
+        """
         self._times.clear()
         tasks = [
-            self._task(wait) if isinstance(wait, Wait) else self._condition_task(wait)
+            self._task(wait, context) if isinstance(wait, Wait) else self._condition_task(wait)
             for wait in waits
         ]
         if self.progress is not None:
@@ -179,7 +186,7 @@ class Preparation:
         if self.grouping is not None:
             self.grouping.forget(client)
 
-    def _task(self, wait: Wait) -> Task:
+    def _task(self, wait: Wait, context: contextvars.Context | None) -> Task:
         client = self._clients.get(id(wait.client)) or self._add_client(wait.client)
         resolved = self._resolved(wait, client)
         options, policy, observers = resolved
@@ -204,7 +211,8 @@ class Preparation:
             caller=self.caller,
         )
         number = next(self._numbers)
-        return Task.of(number, prepared, options, client.connections, group=group, ids=ids)
+        own = {"group": group, "ids": ids, "context": context}
+        return Task.of(number, prepared, options, client.connections, **own)
 
     def _condition_task(self, wait: CallableWait) -> Task:
         options = wait.merged_options
