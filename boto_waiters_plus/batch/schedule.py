@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import replace
 from functools import partial
@@ -33,21 +33,6 @@ from .tasks import Calling, Delayed, Due, Ended, Group, OwnCall, PlannedCall, Sh
 
 FEW_EVENTS: Final = 8
 """Up to this number, events are checked in every round; more of them every `SIGNAL_SLICE`."""
-
-
-class Cancels(NamedTuple):
-    """An event that ends waits."""
-
-    tasks: Iterable[Task] | None
-    """The waits; None: all of them."""
-    cause: Exception | None
-    """What the event raised instead of being set."""
-
-
-class Wakes(NamedTuple):
-    """A signal that ends the delays of waits."""
-
-    tasks: Iterable[Task]
 
 
 class ScheduleEvents:
@@ -82,28 +67,28 @@ class ScheduleEvents:
         if self._of_cancel or self._of_wake:
             self._drop_unneeded()
 
-    def asked(self, now: float) -> Iterator[Cancels | Wakes]:
-        """Yield what the events that are set ask for."""
+    def apply(self, run: Schedule, now: float) -> None:
+        """Cancel and wake the waits of a schedule whose events are set."""
         if len(self.watched) > FEW_EVENTS and now < self._check_at:
             return
         self._check_at = now + SIGNAL_SLICE
         for event in self._cancels:
             is_set, error = _checked(event)
             if is_set:
-                yield Cancels(None, error)
+                run.cancel(run.open.values(), error)
         for event, tasks in self._of_cancel.values():
             is_set, error = _checked(event, tasks[-1].context if tasks else None)
             if is_set:
-                yield Cancels(tasks, error)
+                run.cancel(tasks, error)
         for signal, tasks in self._of_wake.values():
             if signal.is_set():
                 signal.clear()
-                yield Wakes(tasks)
+                run.wake(tasks)
         # A cancel event stays set, and would end every sleep at once.
         self._drop_unneeded()
 
     def check_at_once(self) -> None:
-        """Let the next look check all events: one of them ended a sleep."""
+        """Let the next round check all events: one of them ended a sleep."""
         self._check_at = -math.inf
 
     def close(self) -> None:
@@ -272,6 +257,12 @@ class Schedule:
                 if cause is not None and isinstance(task.result, Exception):
                     task.result.__cause__ = cause
 
+    def wake(self, tasks: Iterable[Task]) -> None:
+        """End the delays of waits early."""
+        now = self.now()
+        for task in tasks:
+            self._wake(task, now)
+
     def fail(self, error: Exception) -> None:
         """End every wait that has not ended with an error."""
         for task in self.open.values():
@@ -297,7 +288,7 @@ class Schedule:
         self.finish(executor.finished_by_now())
         now = self.now()
         if self.events.watched:
-            self._do_asked(now)
+            self.events.apply(self, now)
         self._pass_time(now)
         for entry in self.queue.take(now):
             call = self._taken(entry, now)
@@ -311,14 +302,6 @@ class Schedule:
             del self.open[task.number]
             sink(task)
         return bool(self.open)
-
-    def _do_asked(self, now: float) -> None:
-        for asked in self.events.asked(now):
-            if isinstance(asked, Cancels):
-                self.cancel(self.open.values() if asked.tasks is None else asked.tasks, asked.cause)
-            else:
-                for task in asked.tasks:
-                    self._wake(task, now)
 
     def next_turn(
         self, longest: float = math.inf, *, check_events: bool = True
