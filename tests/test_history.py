@@ -602,16 +602,19 @@ def test_a_batch_goes_on_without_its_history(table, file, harm):
     assert len(bwp.wait_all(waits, max_wait=3000)) == 50
 
 
-@pytest.mark.parametrize("damaged", ["long", b"long", None, 1e308, math.inf, math.nan, -1.0, 0])
+@pytest.mark.parametrize("damaged", ["long", b"long", 1e308, math.inf, -1.0, 0])
 def test_stored_waits_learn_from_their_store(table, damaged):
     store = Store(":memory:")
     options = {"TableName": "orders", "max_wait": 3000, "delay_kind": "small"}
     for number in range(7):
         operation = store.start(table.client, "table_exists", **options, delay_history=True)
-        # The last row is damaged, and tells nothing.
-        elapsed = damaged if number == 6 else TAKES + number * 5.0
+        elapsed, wait_id = TAKES + number * 5.0, operation.path.partition("/")[2]
         end = {"state": "succeeded", "elapsed": elapsed, "attempts": 9, "ended": 0.0}
-        store.backend.write(None, [{"id": operation.path.partition("/")[2], **end}])
+        store.backend.write(None, [{"id": wait_id, **end}])
+    # The last row is damaged, and tells nothing.
+    with store.backend.writing() as connection:
+        statement = "update boto_waiters_operations set elapsed = ? where id = ?"
+        connection.exec_driver_sql(statement, (damaged, wait_id))
     store.start(table.client, "table_exists", **options, delay_history=True)
     store.start(table.client, "table_exists", **options)
     delays, stop = [], threading.Event()

@@ -25,7 +25,7 @@ from ..common.arguments import callback
 from ..common.process import start_thread
 from ..operations import Operation, Store, StoreError
 from ..operations.client_description import ClientDescription
-from ..operations.operation import SchemaError, id_of
+from ..operations.operation import UnusableError, id_of
 from ..operations.store import check_background
 from ..operations.stored_wait import NewRows
 from ..operations.worker import Worker as StoreWorker
@@ -250,7 +250,7 @@ class FleetRun:
                 ended: list[Operation] = []
                 try:
                     ended = self._turn()
-                except SchemaError:
+                except UnusableError:
                     raise
                 except StoreError as error:
                     logger.warning("fleet: %s; trying again", error)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.model import OperationModel
 
@@ -38,11 +38,14 @@ from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from ..service.waits import find_waiter
-from .backend import ENDED, FREE, Backend, Row
 from .boot_clock import Clock
 from .operation import OperationError, StoreError, UnableError, unreadable
 from .representation import end_of, unable
 from .sealing import Seal, json_text, loaded
+from .stored_row import ENDED, FREE, Row
+
+if TYPE_CHECKING:
+    from .sql import Database
 
 CALL: Final = "$call"
 """The member of the stored parameters that has the call; no parameter is stored by this name."""
@@ -73,7 +76,7 @@ class Held:
 
     wait: Wait
     """The wait without its parameters."""
-    backend: Backend
+    backend: Database
     lease: int
     deadline: float
     """By `clock`."""
@@ -526,7 +529,7 @@ def stored_label(wait: Wait) -> str:
 class CallerLease:
     """The lease of a process for one call, renewed in a thread until the call is over."""
 
-    def __init__(self, backend: Backend, row: Row) -> None:
+    def __init__(self, backend: Database, row: Row) -> None:
         self._backend = backend
         self._is_over = threading.Event()
         self.number = backend.acquire(process_name(), CALLER_LEASE)

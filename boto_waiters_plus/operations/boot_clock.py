@@ -1,7 +1,7 @@
 """A clock that cannot be set, for leases and for the time that waits have left.
 
 Setting the wall clock moves neither. What has to hold across machines, or across a restart of this
-one, begins with the wall clock's time. It stands alone: backends and waits have it in common.
+one, begins with the wall clock's time. It stands alone: databases and waits have it in common.
 """
 
 from __future__ import annotations

@@ -266,8 +266,12 @@ class StoreError(Exception):
     """A store, named without its password, cannot be used: no access, no answer, or its schema."""
 
 
-class SchemaError(StoreError):
-    """Another version of the package has made or migrated the store."""
+class UnusableError(StoreError):
+    """This process can never use the store again.
+
+    Another version of the package has made or migrated it, or it is in the memory of the process
+    that this one was forked from.
+    """
 
 
 class OperationError(Exception):

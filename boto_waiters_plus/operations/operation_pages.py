@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..common.wrong_arguments import WrongValueError, wrong_type, wrong_value
-from .backend import OPEN, SUCCEEDED, Position, Row
 from .operation import CODES
 from .sealing import json_text
+from .stored_row import OPEN, SUCCEEDED, Position, Row
 
 LONGEST_NAME: Final = 200
 """Characters of a name that is looked up."""

@@ -38,9 +38,9 @@ from ..service.data_model import converted
 from ..service.errors import error_facts, is_transient_error
 from ..service.json_parameters import without_sensitive
 from ..service.parameters import wrong_parameters
-from .backend import OPEN, SUCCEEDED, Row
 from .operation import CANCELLED_DETAIL, OperationError, UnableError, path_of, problem, unreadable
 from .sealing import Seal, json_text, loaded
+from .stored_row import OPEN, SUCCEEDED, Row
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterFailedError, "failed"),

@@ -12,7 +12,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
@@ -26,10 +26,8 @@ from ..engine.model import WaiterDefinition
 from ..options import refuse_short_wait
 from ..service.client_waits import split_keywords
 from ..service.waits import find_waiter
-from .backend import OPEN, SUCCEEDED, Backend, KeyInUseError, Row
 from .begun import begun_of
 from .client_description import ClientDescription
-from .memory_backend import MemoryBackend
 from .operation import Operation, OperationError, path_of, unreadable
 from .operation_pages import (
     LARGEST_PAGE,
@@ -41,8 +39,12 @@ from .operation_pages import (
 )
 from .sealing import Cipher, Seal
 from .stored_operation import OpenStore, StoredOperation, checked_id, end_overdue
+from .stored_row import OPEN, SUCCEEDED, KeyInUseError, Row
 from .stored_wait import MakeClient, NewRows, reopened
 from .worker import Worker, WorkOptions
+
+if TYPE_CHECKING:
+    from .sql import Database
 
 # --- the checks of a wait that runs in the background --------------------------------------------
 
@@ -86,8 +88,6 @@ CALL_PATH: Final = "calls/"
 PHASES: Final = ("started", "answered", "waiting", "finished")
 """The phases of a call: no answer known; answered; waiting for its resource; finished."""
 
-_IN_MEMORY: Final = (":memory:", "sqlite://", "sqlite:///:memory:")
-
 _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDictionary()
 """The open stores of this process, for background waits that are unpickled."""
 
@@ -95,18 +95,20 @@ _STORES: Final[weakref.WeakValueDictionary[str, Store]] = weakref.WeakValueDicti
 class Store(OpenStore):
     """Background waits in a SQLite file or on PostgreSQL, shared by any number of processes.
 
+    Those in memory (`":memory:"`) belong to this store and its process; the child of a fork has
+    none of them.
+
     Stored are the operation, its parameters and policy, and what is needed to make the client
     again: region, profile, endpoint and settings. Credentials are never stored. Every method raises
     `StoreError` if the store cannot be used.
 
     Args:
         url: a SQLAlchemy URL (`sqlite:///waits.db`, `postgresql://user@host/name`), the path of a
-            SQLite file, or `":memory:"`; by default a file in the user's state directory. Or a
-            `Backend`.
+            SQLite file, or `":memory:"`; by default a file in the user's state directory.
         encrypt: encrypts what is kept of requests and responses, from bytes to bytes.
         decrypt: the reverse.
         clock: for tests: tells the seconds by which deadlines, leases and checks go here, in place
-            of the real clock. A `Backend` has its own.
+            of the real clock.
 
     Raises:
         ValueError: `url` cannot be parsed, or is of another kind of database.
@@ -115,13 +117,13 @@ class Store(OpenStore):
 
     def __init__(
         self,
-        url: str | os.PathLike[str] | Backend | Any | None = None,
+        url: str | os.PathLike[str] | Any | None = None,
         *,
         encrypt: Cipher | None = None,
         decrypt: Cipher | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(_backend(url, clock), Seal(encrypt, decrypt), clock)
+        super().__init__(_database(url, clock), Seal(encrypt, decrypt), clock)
         self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
         _STORES[self._key] = self
 
@@ -505,22 +507,18 @@ def find_operation(url: str | None, key: str, path: str) -> Operation:
     return store.get(path)
 
 
-def _backend(url: Any, clock: Callable[[], float] | None) -> Backend:
-    if isinstance(url, Backend):
-        return url
+def _database(url: Any, clock: Callable[[], float] | None) -> Database:
     if clock is not None:
         callback("clock", clock)
     if not (url is None or isinstance(url, (str, os.PathLike)) or hasattr(url, "database")):
-        problem = f" must be a URL, a path or a Backend, not {type(url).__name__}"
+        problem = f" must be a URL or a path, not {type(url).__name__}"
         raise WrongTypeError(Keyword("url"), problem)
-    if isinstance(url, str) and url in _IN_MEMORY:
-        return MemoryBackend(clock)
     try:
-        from .sql import SqlBackend  # noqa: PLC0415 - an extra
+        from .sql import Database  # noqa: PLC0415 - an extra
     except ImportError as error:
         is_file = not str(url).startswith(("postgresql:", "postgresql+"))
         refuse_missing("a store", "store" if is_file else "store-postgresql", error)
-    return SqlBackend(url, clock)
+    return Database(url, clock)
 
 
 def _conflict(error: KeyInUseError) -> OperationError:

@@ -11,7 +11,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..batch.callbacks import CallbackThread
 from ..calls import flow
@@ -22,7 +22,6 @@ from ..common.process import ProcessLock, renew_in_forks, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
-from .backend import OPEN, UNDRIVEN, Backend, Row
 from .begun import BegunRow, begun_of, stop_at_end, stop_of, unanswered
 from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
@@ -31,9 +30,9 @@ from .operation import (
     UNDRIVEN_GRACE,
     Operation,
     OperationError,
-    SchemaError,
     StoreError,
     UnableError,
+    UnusableError,
     id_of,
     load_operation,
     path_of,
@@ -41,6 +40,10 @@ from .operation import (
 )
 from .representation import cancelled_json, end_of, result_of, row_json, timeout_of, with_stop
 from .sealing import Seal, json_text
+from .stored_row import OPEN, UNDRIVEN, Row
+
+if TYPE_CHECKING:
+    from .sql import Database
 
 logger = logging.getLogger("boto_waiters_plus")
 
@@ -79,7 +82,7 @@ def is_overdue(row: Row, now: float) -> bool:
 
 
 def end_overdue(
-    backend: Backend, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
+    backend: Database, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
 ) -> bool:
     """End those of these open waits that are overdue and driven by no worker; return if any was.
 
@@ -112,7 +115,7 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row | None:
 class OpenStore(ABC):
     """What operations and workers need of their store."""
 
-    def __init__(self, backend: Backend, seal: Seal, clock: Clock | None) -> None:
+    def __init__(self, backend: Database, seal: Seal, clock: Clock | None) -> None:
         self.backend, self.seal = backend, seal
         self.clock = monotonic_time if clock is None else clock
         self.watcher = EndWatcher(backend, seal, self.clock)
@@ -315,7 +318,7 @@ def _owes(row: Row, now: float) -> bool:
 class EndWatcher:
     """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    def __init__(self, backend: Backend, seal: Seal, clock: Clock) -> None:
+    def __init__(self, backend: Database, seal: Seal, clock: Clock) -> None:
         self._backend = backend
         self._seal = seal
         self._clock = clock
@@ -391,8 +394,8 @@ class EndWatcher:
                     ended, since = self._backend.ended_ids(since - OVERLAP)
                     self._end(ended)
             except StoreError as error:
-                # The database may come back, its old schema will not.
-                if isinstance(error, SchemaError):
+                # The database may come back, its old schema or another process's memory will not.
+                if isinstance(error, UnusableError):
                     self._end_all(error)
             # What a function of the caller raises, such as `decrypt`, must leave nothing open.
             except BaseException as error:

@@ -29,13 +29,13 @@ from ..options import WaitOptions
 from ..service.bound_waiter import BoundWaiter
 from ..service.json_parameters import as_json, from_json
 from ..service.parameters import refuse_wrong_parameters
-from .backend import OPEN, REQUEST_KEY, Row
 from .begun import BegunRow, stored_label
 from .client_description import CLIENT_COLUMNS, ClientDescription
 from .operation import OperationError, UnableError, unreadable
 from .operation_pages import check_text
 from .representation import error_code
 from .sealing import Seal, json_text, loaded
+from .stored_row import OPEN, REQUEST_KEY, Row
 
 MakeClient = Callable[[ClientDescription], Any]
 

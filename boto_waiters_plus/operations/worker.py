@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from types import MethodType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.model import OperationModel
 from botocore.session import get_session
@@ -30,13 +30,12 @@ from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..history import MOST_TIMES, HistoryKey, with_times
 from ..outcome import WaiterOutcome
-from .backend import ENDED, FREE, OPEN, SUCCEEDED, Backend, LeaseLostError, Row
 from .begun import BegunRow, Held, begun_of, process_name, stop_at_end, unanswered
 from .operation import (
     OperationError,
-    SchemaError,
     StoreError,
     UnableError,
+    UnusableError,
     path_of,
     problem,
     unreadable,
@@ -44,7 +43,11 @@ from .operation import (
 from .representation import end_of, progress_of, timeout_of, unable
 from .sealing import Seal, loaded
 from .stored_operation import OpenStore
+from .stored_row import ENDED, FREE, OPEN, SUCCEEDED, LeaseLostError, Row
 from .stored_wait import MakeClient, WaitMaker, check_row
+
+if TYPE_CHECKING:
+    from .sql import Database
 
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
@@ -126,7 +129,7 @@ KEY: Final = ("service", "waiter", "region")
 class RowTimes:
     """The times of the ended rows of a store, read once for each kind of wait."""
 
-    def __init__(self, backend: Backend, seal: Seal) -> None:
+    def __init__(self, backend: Database, seal: Seal) -> None:
         self._backend, self._seal = backend, seal
         self._known: dict[tuple[Any, ...], tuple[KnownTime, ...]] = {}
 
@@ -183,8 +186,8 @@ class Worker:
     """Drives the open waits of a store, as many as it may hold.
 
     One thread (the caller's) talks to the store, another steps the waits. What is written is
-    fenced by the lease (see `backend`): if the lease was lost, none of it takes effect. The stop
-    event ends `run`; `metadata` shows the name. The clock is that of the store.
+    fenced by the lease (see `sql.database`): if the lease was lost, none of it takes effect. The
+    stop event ends `run`; `metadata` shows the name. The clock is that of the store.
     """
 
     def __init__(
@@ -237,7 +240,7 @@ class Worker:
             while not (self._stop.is_set() or self._is_stopping):
                 try:
                     is_idle = self._turn()
-                except SchemaError:
+                except UnusableError:
                     raise
                 except StoreError as error:
                     logger.warning("worker: %s; trying again", error)

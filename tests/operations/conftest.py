@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from unittest import mock
 
 import boto3
 import botocore.exceptions
@@ -12,12 +13,12 @@ import pytest
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+from boto_waiters_plus.operations.sql import Database
 
 sys.path.insert(0, str(Path(__file__).parent))
 from database_fixtures import new_database, server  # noqa: F401 - fixtures, beside this file
 from stored_waits import POSTGRESQL, Clock, RunningClock  # beside this file
 
-pytest.register_assert_rewrite("backend_contract")
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
@@ -63,7 +64,12 @@ def open_store(store_url):
     def make(url=store_url, **arguments):
         if url == ":memory:" and opened and not arguments:
             return opened[0]
-        opened.append(operations.Store(url, **arguments))
+        if isinstance(url, Database):
+            # With other keys: one in memory cannot be opened by its URL.
+            with mock.patch.object(operations.store, "_database", return_value=url):
+                opened.append(operations.Store(**arguments))
+        else:
+            opened.append(operations.Store(url, **arguments))
         return opened[-1]
 
     yield make

@@ -7,9 +7,9 @@ import sqlite3
 
 import hypothesis
 import pytest
-from backend_contract import wait_row  # beside this file
 from case_tables import experiments
 from hypothesis import strategies as st
+from stored_rows import wait_row  # beside this file
 from stored_waits import ON_FILE, changed, row_id, start, swapped, work  # beside this file
 
 from boto_waiters_plus import operations

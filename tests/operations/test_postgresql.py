@@ -6,15 +6,15 @@ import socket
 import threading
 import time
 
-import backend_contract as contract  # beside this file
 import pytest
 import sqlalchemy
+from stored_rows import DEFINITIONS, driver, ids, wait_row  # beside this file
 from stored_waits import NIGHTLY, row_id, start, until  # beside this file
 
 from boto_waiters_plus import operations
-from boto_waiters_plus.operations.backend import UNDRIVEN
-from boto_waiters_plus.operations.sql import database
+from boto_waiters_plus.operations.sql import connections
 from boto_waiters_plus.operations.sql.tables import LEASES, WAITS
+from boto_waiters_plus.operations.stored_row import UNDRIVEN
 
 pytestmark = [NIGHTLY, pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)]
 
@@ -60,7 +60,7 @@ def test_across_machines_the_clock_of_the_server_counts(store, stream, active, m
 
 
 def test_a_server_that_accepts_and_is_silent_is_given_up(store_url, monkeypatch):
-    monkeypatch.setattr(database, "CONNECT_LIMIT", 2.0)
+    monkeypatch.setattr(connections, "CONNECT_LIMIT", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         store = operations.Store(f"postgresql://me:hidden-word@127.0.0.1:{port}/waits")
@@ -86,8 +86,8 @@ def test_a_password_is_never_shown(server, store_url, caplog, capsys):
 def test_a_wait_that_is_claimed_meanwhile_stays_claimed(store, other):
     """The other reads the leases before the claim is committed."""
     backend = store.backend
-    backend.add([contract.wait_row(1)], contract.DEFINITIONS)
-    overdue = [{"id": contract.ids(1)[0], "state": "expired", "lease": None, "worker": None}]
+    backend.add([wait_row(1)], DEFINITIONS)
+    overdue = [{"id": ids(1)[0], "state": "expired", "lease": None, "worker": None}]
     arguments = {"acquire": ("second", 30), "write": (UNDRIVEN, overdue)}[other]
     thread = threading.Thread(target=getattr(backend, other), args=arguments)
     with backend.writing() as first:
@@ -99,7 +99,7 @@ def test_a_wait_that_is_claimed_meanwhile_stays_claimed(store, other):
         while thread.is_alive() and not first.exec_driver_sql(waiting).scalar_one():
             pass
     thread.join()
-    assert contract.driver(backend, 1) == (number, "first")
+    assert driver(backend, 1) == (number, "first")
 
 
 def test_a_claim_that_commits_late_is_released_too(store, stream, active):

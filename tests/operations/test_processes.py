@@ -68,6 +68,32 @@ FORKS = """if True:
     assert start().result(20) and not in_memory.done()
 """
 
+FORKED_IN_MEMORY = (
+    FORKS.partition("    children = []")[0]
+    + """
+    child = os.fork()
+    if not child:
+        for use in (
+            lambda: held.result(20),
+            store.list,
+            lambda: start(in_store=store),
+            lambda: store.work(until_idle=True, make_client=lambda _: client),
+        ):
+            try:
+                use()
+            except operations.StoreError as error:
+                assert "the process that this one was forked from" in str(error)
+            else:
+                os._exit(1)
+        own = operations.Store(":memory:")
+        assert start(in_store=own) and len(own.list().operations) == 1
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    store.work(until_idle=True, make_client=lambda _: client)
+    assert held.result(20)
+"""
+)
+
 UNPICKLE = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).done())"
 
 
@@ -80,6 +106,11 @@ def run(script, *words, **options):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_and_waits_of_its_own(store_url):
     run(FORKS, store_url)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_cannot_use_the_memory_of_its_parent():
+    run(FORKED_IN_MEMORY, ":memory:")
 
 
 def test_a_pickled_operation_means_one_file(tmp_path, stream, monkeypatch):

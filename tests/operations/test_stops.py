@@ -24,6 +24,7 @@ from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.definitions.changes import RefusedItems
 from boto_waiters_plus.idempotency import CallTimeoutError
 from boto_waiters_plus.operations import begun
+from boto_waiters_plus.operations.stored_row import ENDED
 
 RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
 TRAINING = {"polls": [[0, {"TrainingJobStatus": "InProgress"}]]}
@@ -686,13 +687,13 @@ def test_a_damaged_stop_breaks_nothing(store, service, name, value):
     made, asked = service(), {"stop_on_cancel": True, "stop_on_timeout": True}
     path, other = (begin_in(store, each, **asked).path for each in (service(), made))
     store.watcher._open.clear()
-    row = store.backend._waits[path.partition("/")[2]]
-    body = json.loads(row["parameters"])
+    wait_id = path.partition("/")[2]
+    body = json.loads(store.backend.get([wait_id])[0]["parameters"])
     body["$call"].update({name: value})
-    row["parameters"] = json.dumps(body)
+    store.backend.write(None, [{"id": wait_id, "parameters": json.dumps(body)}])
     store.clock.now += 100
     assert len(store.list().operations) == 2
-    row["owes"] = store.clock() + 50
+    store.backend.write(ENDED, [{"id": wait_id, "owes": 50.0}])
     work(store, made.client)
     assert store.get_json(path)["done"]
     told(store.get(other), "made")

@@ -51,6 +51,7 @@ POSTGRESQL = "postgresql://host/n"
 
 @pytest.mark.parametrize(("missed", "reloaded", "use", "extra", "packages"), [
     ("sqlalchemy", SQL, open_store, "store", {"platformdirs", "sqlalchemy"}),
+    ("sqlalchemy", SQL, lambda: open_store(":memory:"), "store", {"platformdirs", "sqlalchemy"}),
     ("sqlalchemy", SQL, lambda: open_store(POSTGRESQL), "store-postgresql",
      {"platformdirs", "psycopg", "sqlalchemy"}),
     ("psycopg", "psycopg", lambda: open_store(POSTGRESQL), "store-postgresql",

@@ -1,5 +1,5 @@
-"""A store in a SQLite file or on a PostgreSQL server, through SQLAlchemy Core."""
+"""The database of a store, through SQLAlchemy Core: SQLite in memory or a file, or PostgreSQL."""
 
-from .backend import SqlBackend
+from .database import Database
 
-__all__ = ["SqlBackend"]
+__all__ = ["Database"]

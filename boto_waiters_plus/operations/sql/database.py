@@ -1,422 +1,468 @@
-"""The database of a store: its connections, its clock, its file, and the limit on its time."""
+"""Waits, leases and calls of a store, in SQL.
+
+*Moments* (`MOMENTS`) are given as seconds from now, negative ones in the past, and returned as
+seconds since the epoch by the clock of the store; see `Connections.now`.
+
+The *generation* of a wait is the lease that drives it. Leases are numbers that are never used
+twice. Every write of a worker names its lease, and changes only rows that are open and still have
+it: once another worker has taken a wait over, a late write of the first matches nothing. A wait
+that no lease drives is *free*: its `lease` and `worker` are None.
+
+A wait that has ended may *owe* a call that stops what was begun, until the moment in `owes`; its
+`lease` is then that of the worker that makes it.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import math
-import os
-import socket
-import sqlite3
-import stat
-import time
-import weakref
-from collections.abc import Callable, Iterator
-from contextvars import Context
-from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+import builtins
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from platformdirs import user_state_path
-from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    DisconnectionError,
-    IntegrityError,
-    SQLAlchemyError,
+import sqlalchemy as sa
+from sqlalchemy import Connection, and_, bindparam, delete, or_, select, update
+
+from ..stored_row import (
+    ENDED,
+    FREE,
+    OPEN,
+    REQUEST_KEY,
+    UNDRIVEN,
+    KeyInUseError,
+    LeaseLostError,
+    Position,
+    Row,
 )
-from sqlalchemy.exc import TimeoutError as NoConnectionError
+from .connections import Connections, retried
+from .tables import CALLS, DEFINITIONS, LEASES, WAITS
 
-from ...calls.watch import monotonic, watchdog
-from ...common.extras import refuse_missing
-from ...common.process import after_fork
-from ...common.wrong_arguments import Keyword, WrongValueError
-from ...options import CancelEvent
-from ..backend import closed
-from ..boot_clock import BOOT, Clock, since_boot, steady_time
-from ..operation import StoreError
-from .tables import CLOCKS, check_version, create_tables, needs_tables
+MOMENTS: Final = frozenset({"created", "deadline", "ended", "machine_at", "next_attempt", "owes"})
 
-# --- the file of a store, which nobody but its owner reads or writes -----------------------------
+_AT_ONCE: Final = 1000
+"""Ids in one statement."""
 
-OWNER_ONLY: Final = stat.S_IRUSR | stat.S_IWUSR
+_DELETED_AT_ONCE: Final = 10_000
 
-_BESIDE: Final = ("", "-wal", "-shm", "-journal")
-"""How the names of a database's files end; SQLite gives new ones the mode of the first."""
+_LONGEST_LEASE: Final = 1e10
+"""Seconds; the end of a longer one is damaged."""
+
+_DEFINITIONS_LOCK: Final = 0x626F7464
+"""The PostgreSQL advisory lock under which unused definitions are deleted."""
+
+_ADD_DEFINITION: Final = sa.text(
+    "insert into boto_waiters_definitions (digest, definition) values (:digest, :definition) "
+    "on conflict do nothing"
+)
 
 
-class PrivateFile:
-    """The file of a SQLite database, and those that SQLite puts beside it.
+class Database(Connections):
+    """The waits, leases and calls of a store; see `Connections` for the arguments.
 
-    Args:
-        path: its path.
-        may_create: whether opening the database creates it.
+    Each method is one transaction, which takes effect as a whole or not at all; any thread calls
+    it, and so does the child of a fork. All raise StoreError where the database cannot be used.
     """
 
-    def __init__(self, path: str, *, may_create: bool) -> None:
-        self._path = path
-        self._may_create = may_create
+    def limit_time(self, seconds: float | None) -> None:
+        """Let a transaction that takes longer raise StoreError; None: the usual limit.
 
-    @classmethod
-    def of(cls, url: URL) -> PrivateFile | None:
-        """Return the file of a URL; None if the database is in memory."""
-        # What SQLite is given: without `uri=true`, all of it is the name of a file.
-        (path,), options = url.get_dialect()().create_connect_args(url)
-        mode = "rwc"
-        if options.get("uri"):
-            parts = urlsplit(path)
-            path = unquote(parts.path)
-            mode = dict(parse_qsl(parts.query)).get("mode", mode)
-        if mode == "memory" or path in ("", ":memory:"):
-            return None
-        # SQLite follows links too, and puts the other files beside the one that they lead to.
-        return cls(os.path.realpath(path), may_create=mode == "rwc")
-
-    def create(self, *_: object) -> None:
-        """Create the file if it is missing, before SQLite does with the modes of the umask."""
-        if not self._may_create:
-            return
-        # It is there, or SQLite says what is wrong with its folder.
-        with contextlib.suppress(OSError):
-            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-            os.close(os.open(self._path, flags, OWNER_ONLY))
-
-    def restrict(self) -> None:
-        """Take the access of others away, if this is the owner's process."""
-        for end in _BESIDE:
-            path = Path(self._path + end)
-            with contextlib.suppress(OSError):
-                if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                    path.chmod(OWNER_ONLY)
-
-
-# --- a limit on the time that a server may take for a transaction, whatever happened to the network
-# A connection whose other end is gone, or behind a proxy that forwards nothing, would be waited
-# for without an end: the server's own timeouts cannot be seen from here.
-
-TRANSACTION_LIMIT: Final = 10.0
-"""Seconds of one transaction."""
-
-CONNECT_LIMIT: Final = 5.0
-"""Seconds in which a server has to answer a new connection."""
-
-
-class TimeLimits:
-    """Limits the transactions of an engine, from the checkout of a connection to its return."""
-
-    def __init__(self) -> None:
-        self._seconds = TRANSACTION_LIMIT
-        self._running: dict[Any, _Limit] = {}
-
-    def begin_on(self, engine: Engine) -> None:
-        """Limit the transactions of an engine."""
-        event.listen(engine, "checkout", self._checked_out)
-        event.listen(engine, "checkin", self._checked_in)
-        # A lost one is closed before it returns, and its return no longer says which one it was.
-        event.listen(engine, "close", self._checked_in)
-
-    def set(self, seconds: float | None) -> None:
-        """Set the limit, also for what is under way; None: the default.
-
-        It takes no lock: the watchdog reads the deadlines at least twice a second.
+        It counts from now for those under way, from the beginning for later ones. SQLite keeps its
+        `LOCK_TIMEOUT`. For signal handlers, whose own thread may be inside a transaction: it takes
+        no lock.
         """
-        self._seconds = TRANSACTION_LIMIT if seconds is None else seconds
-        end = monotonic() + self._seconds
-        for limit in list(self._running.values()):
-            limit.deadline = min(limit.deadline, end)
+        self.limits.set(seconds)
 
-    def forget(self) -> None:
-        """Forget the transactions of the process that this one was forked from."""
-        self._running.clear()
+    # --- waits ---------------------------------------------------------------------------
 
-    def _checked_out(self, connection: Any, _: Any, __: Any) -> None:
-        limit = self._running[connection] = _Limit(connection.fileno(), self._seconds)
-        watchdog.watch(limit)
-        # The server may have been restarted since the last use; the pool makes another connection.
-        try:
-            connection.execute("select 1")
-            connection.rollback()
-        except Exception as error:
-            self._checked_in(connection, None)
-            raise DisconnectionError from error
+    @retried
+    def add(self, rows: Sequence[Row], definitions: Mapping[str, str]) -> builtins.list[Row]:
+        """Add open waits with their keys, all or none, as free; return those that were stored.
 
-    def _checked_in(self, connection: Any, _: Any) -> None:
-        limit = self._running.pop(connection, None)
-        if limit is not None:
-            watchdog.release(limit)
+        A wait whose id is already stored stays as it is, since an earlier call may have stored it;
+        so does one whose `request` begins with the same `REQUEST_KEY` characters. Of two such rows
+        the first is added. Definitions (by digest) that are already stored stay as they are.
+
+        Raises:
+            KeyInUseError: another open wait, or another of `rows`, has the same `exclusive_key`.
+            StoreError: the definition of one is neither given nor stored.
+        """
+        with self.writing() as connection:
+            # No definition is deleted until the rows that refer to it are there.
+            self._lock_definitions(connection, "pg_advisory_xact_lock_shared")
+            there = {row["id"]: row for row in _stored(connection, rows)}
+            new = _new_rows(rows, [*there.values()], self.now(connection))
+            keys = [row["exclusive_key"] for row in new.values()]
+            for part in _parts([key for key in keys if key is not None]):
+                _refuse_keys(connection, part)
+            if definitions:
+                values = [{"digest": d, "definition": each} for d, each in definitions.items()]
+                connection.execute(_ADD_DEFINITION, values)
+            if new:
+                connection.execute(WAITS.insert(), [*new.values()])
+            return [*there.values()]
+
+    def get(self, ids: Sequence[str]) -> builtins.list[Row]:
+        """Return those of these waits that are there, each once, in any order."""
+        with self.reading() as connection:
+            return list(_rows_of(connection, ids))
+
+    def claim(
+        self, lease: int, seconds: float, most: int, without: Collection[str] = ()
+    ) -> tuple[builtins.list[Row], float]:
+        """Take over open waits that no live lease drives, the oldest first; renew the lease.
+
+        Each has the `lease` and its `worker` from then on. The open waits of other leases that have
+        ended are free again, and only then are those leases lost. No two claim the same wait. Waits
+        that owe a stop are claimed too, those of the lease itself among them.
+
+        Args:
+            lease, seconds: as for `renew`.
+            most: at most so many.
+            without: values of `kind` or `id`; their waits are claimed only after their deadline.
+
+        Returns:
+            The rows, each with its `definition` besides, and the time now. Those that owe a stop
+            come last, with the lease that they had before.
+
+        Raises:
+            LeaseLostError: the lease is lost; nothing is taken.
+        """
+        with self.writing() as connection:
+            now = self.now(connection)
+            # Also locks the row: no worker deletes the lease before its waits are taken.
+            if not _is_renewed(connection, lease, now + seconds):
+                raise LeaseLostError
+            is_dead = sa.not_(_is_live(now))
+            dead = connection.execute(select(LEASES.c.id).where(is_dead)).scalars()
+            for number in dead.all():
+                # The condition again: its worker may have renewed it meanwhile.
+                expired = and_(LEASES.c.id == number, is_dead)
+                if connection.execute(delete(LEASES).where(expired)).rowcount == 1:
+                    connection.execute(update(WAITS).where(_is_driven_by(number)).values(FREE))
+            free = select(WAITS.c.id).where(WAITS.c.state == OPEN, WAITS.c.lease.is_(None))
+            if without:
+                can = [each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)]
+                free = free.where(or_(and_(*can), WAITS.c.deadline <= now))
+            free = free.order_by(WAITS.c.created).limit(most).with_for_update(skip_locked=True)
+            # An id that is no text is damaged, and no statement finds it.
+            ids = [each for each in connection.execute(free).scalars() if isinstance(each, str)]
+            owing = _owing(connection, lease, now, without)
+            if not ids:
+                return owing, now
+            worker = select(LEASES.c.worker).where(LEASES.c.id == lease).scalar_subquery()
+            taken = update(WAITS).where(WAITS.c.id.in_(ids))
+            connection.execute(taken.values(lease=lease, worker=worker))
+            rows = (
+                select(WAITS, DEFINITIONS.c.definition)
+                # Without its definition a damaged wait ends too.
+                .outerjoin(DEFINITIONS, DEFINITIONS.c.digest == WAITS.c.digest)
+                .where(WAITS.c.id.in_(ids))
+                .order_by(WAITS.c.created)
+            )
+            found = connection.execute(rows).mappings()
+            return [*map(dict, found), *owing], now
+
+    def renew(self, lease: int, seconds: float) -> bool:
+        """Let a lease last that long from now; return False if it is lost."""
+        with self.writing() as connection:
+            return _is_renewed(connection, lease, self.now(connection) + seconds)
+
+    def write(self, lease: int | None, changes: Sequence[Mapping[str, Any]]) -> int:
+        """Change waits that are open and whose generation is this lease; return how many were.
+
+        A change, at most one for each wait, has the `id` and the new values. It ends its wait
+        (`state`), hands it back (`lease` and `worker`: None) or does neither. No lease drives a
+        wait that has ended. In place of a lease: None, whatever the generation, as for a
+        cancellation; `UNDRIVEN`; `ENDED`.
+        """
+        number = 0
+        with self.writing() as connection:
+            now = self.now(connection)
+            for columns in {frozenset(change) for change in changes}:
+                alike = [change for change in changes if change.keys() == columns]
+                number += _written(connection, lease, alike, now)
+        return number
+
+    def lost(self, lease: int, ids: Collection[str]) -> Collection[str]:
+        """Return those of these waits that have ended, are gone, or have another generation.
+
+        `ids` are all that the worker drives, each once: if the lease has as many, none is lost.
+        """
+        with self.reading() as connection:
+            # Usually none is lost, and comparing ten thousand ids every second is expensive.
+            count = select(sa.func.count()).select_from(WAITS).where(_is_driven_by(lease))
+            if connection.execute(count).scalar_one() == len(ids):
+                return ()
+            driven = select(WAITS.c.id).where(_is_driven_by(lease))
+            return set(ids).difference(connection.execute(driven).scalars())
+
+    @retried
+    def reopen(self, row: Row, values: Mapping[str, Any]) -> bool:
+        """Open a wait again that has ended as in this row; it is free, whatever `values` say.
+
+        Return False if it is gone or open, or its `state` or `ended` has changed.
+
+        Raises:
+            KeyInUseError: another open wait has its exclusive key.
+        """
+        as_read = [WAITS.c[name] == row[name] for name in ("id", "state", "ended")]
+        with self.writing() as connection:
+            if row["exclusive_key"] is not None:
+                _refuse_keys(connection, [row["exclusive_key"]], row["id"])
+            new = {**_moments(values, self.now(connection)), **FREE}
+            ended = update(WAITS).where(*as_read, WAITS.c.state != OPEN)
+            return connection.execute(ended.values(new)).rowcount == 1
+
+    def list(
+        self, filters: Mapping[str, str], before: Position | None, most: int
+    ) -> builtins.list[Row]:
+        """Return the newest waits, at most so many, that are older than `before`.
+
+        Filters are the values of columns, and all must match; `state` may also be `"done"`.
+        """
+        query = select(WAITS)
+        for name, value in filters.items():
+            is_done = (name, value) == ("state", "done")
+            query = query.where(WAITS.c.state != OPEN if is_done else WAITS.c[name] == value)
+        if before is not None:
+            position = sa.tuple_(WAITS.c.created, WAITS.c.id)
+            query = query.where(position < sa.tuple_(*before))
+        query = query.order_by(WAITS.c.created.desc(), WAITS.c.id.desc()).limit(most)
+        with self.reading() as connection:
+            return [*map(dict, connection.execute(query).mappings())]
+
+    def open_ids(self, ids: Sequence[str] | None = None) -> set[str]:
+        """Return the ids of the waits that are open, or of those among these."""
+        query = select(WAITS.c.id).where(WAITS.c.state == OPEN)
+        queries = [query]
+        if ids is not None:
+            queries = [query.where(WAITS.c.id.in_(part)) for part in _parts(ids)]
+        with self.reading() as connection:
+            return {each for query in queries for each in connection.execute(query).scalars()}
+
+    def ended_ids(self, since: float) -> tuple[set[str], float]:
+        """Return the ids of the waits that ended at this moment or later, and the time now.
+
+        Here the moment is a time by the clock of the store. An end whose transaction is still under
+        way is not among them.
+        """
+        query = select(WAITS.c.id).where(WAITS.c.ended >= since)
+        with self.reading() as connection:
+            now = self.now(connection)
+            return set(connection.execute(query).scalars()), now
+
+    @retried
+    def expire(self, seconds: float) -> int:
+        """Delete waits and calls that ended this long ago, or longer; return their number.
+
+        Definitions that no wait has any more go too; one that a wait is being added with stays.
+        """
+        number = 0
+        for table in (WAITS, CALLS):
+            deleted = _DELETED_AT_ONCE
+            # Some at a time: others write meanwhile.
+            while deleted == _DELETED_AT_ONCE:
+                with self.writing() as connection:
+                    last = self.now(connection) - seconds
+                    old = select(table.c.id).where(table.c.ended <= last).limit(_DELETED_AT_ONCE)
+                    statement = delete(table).where(table.c.id.in_(old), table.c.ended <= last)
+                    deleted = connection.execute(statement).rowcount
+                number += deleted
+        with self.writing() as connection:
+            self._lock_definitions(connection, "pg_advisory_xact_lock")
+            used = select(WAITS.c.id).where(WAITS.c.digest == DEFINITIONS.c.digest).exists()
+            connection.execute(delete(DEFINITIONS).where(~used))
+        return number
+
+    def _lock_definitions(self, connection: Connection, function: str) -> None:
+        if not self.is_local:
+            connection.execute(sa.text(f"select {function}(:key)"), {"key": _DEFINITIONS_LOCK})
+
+    # --- calls ---------------------------------------------------------------------------
+
+    @retried
+    def add_call(self, row: Row) -> None:
+        """Add a call in its first phase. A call whose id is there stays as it is."""
+        own = select(CALLS.c.id).where(CALLS.c.id == row["id"])
+        with self.writing() as connection:
+            if connection.execute(own).first() is None:
+                now = self.now(connection)
+                connection.execute(CALLS.insert(), _moments(row, now))
+
+    def write_call(self, call_id: str, values: Mapping[str, Any]) -> bool:
+        """Change a call that has not ended; return False if it has.
+
+        Calls have no generation: every process that resumes one sends its token. The end (`ended`)
+        is written once.
+        """
+        own = and_(CALLS.c.id == call_id, CALLS.c.ended.is_(None))
+        with self.writing() as connection:
+            new = _moments(values, self.now(connection))
+            return connection.execute(update(CALLS).where(own).values(new)).rowcount == 1
+
+    def calls(self, call_id: str | None = None) -> builtins.list[Row]:
+        """Return the call of an id, or those that have not ended, the oldest first.
+
+        Each has its `age` besides: the seconds since it was `created`; None if that is damaged.
+        """
+        meant = CALLS.c.ended.is_(None) if call_id is None else CALLS.c.id == call_id
+        query = select(CALLS).where(meant).order_by(CALLS.c.created, CALLS.c.id)
+        with self.reading() as connection:
+            now = self.now(connection)
+            rows = connection.execute(query).mappings().all()
+        return [{**row, "age": _age(row["created"], now)} for row in rows]
+
+    # --- leases --------------------------------------------------------------------------
+
+    def acquire(self, worker: str, seconds: float) -> int:
+        """Begin a lease that ends after this many seconds; return its number, never used before.
+
+        Open waits whose lease is not known, because their rows were damaged, are free again.
+        """
+        with self.writing() as connection:
+            # A lease that never was would end in no claim.
+            unknown = WAITS.c.lease.in_(_strays(connection, select(LEASES.c.id)))
+            connection.execute(update(WAITS).where(WAITS.c.state == OPEN, unknown).values(FREE))
+            expires = self.now(connection) + seconds
+            values = {"worker": worker, "expires": expires}
+            key = connection.execute(LEASES.insert().values(**values)).inserted_primary_key
+            assert key is not None, "an insert of one row has a key"
+            return int(key[0])
+
+    def leases(self) -> set[int]:
+        """Return the leases that have not ended."""
+        with self.reading() as connection:
+            live = _is_live(self.now(connection))
+            return set(connection.execute(select(LEASES.c.id).where(live)).scalars())
+
+    def release(self, lease: int) -> None:
+        """End a lease; its open waits are free."""
+        with self.writing() as connection:
+            # First: it waits for a claim that has taken waits and not ended.
+            connection.execute(delete(LEASES).where(LEASES.c.id == lease))
+            connection.execute(update(WAITS).where(_is_driven_by(lease)).values(FREE))
 
 
-class _Limit:
-    """One transaction, as the watchdog ends it: by shutting down the connection's socket."""
-
-    context: Context | None = None
-
-    def __init__(self, number: int, seconds: float) -> None:
-        self.deadline = monotonic() + seconds
-        self.listen_at = math.inf
-        self.cancel_events: tuple[CancelEvent, ...] = ()
-        self.ended = False
-        # A copy of its own: the driver may close the other, and the number be given anew.
-        self._socket = socket.socket(fileno=socket.dup(number))
-
-    def cancel(self) -> None:
-        """Do nothing: it has no cancel events."""
-
-    def cut(self, _: Literal["deadline", "cancelled"], /) -> None:
-        """Let the driver see the end of the connection."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-
-    def end(self) -> None:
-        """Give up the copy of the socket."""
-        self.ended = True
-        self._socket.close()
+def _moments(values: Mapping[str, Any], now: float) -> dict[str, Any]:
+    """Return values with the moments among them as times."""
+    return {
+        name: value + now if name in MOMENTS and value is not None else value
+        for name, value in values.items()
+    }
 
 
-# --- the connections and the clock ---------------------------------------------------------------
-
-LOCK_TIMEOUT: Final = 10.0
-"""Seconds to wait for another writer of a SQLite file."""
-
-_SERVER_SETTINGS: Final = (
-    "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
-)
-"""After these times the server releases what a worker that is cut off from it still holds."""
-
-_KEEPALIVE: Final = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-
-_TRIES: Final = 3
-"""The most times that a transaction is run if others change what it relies on."""
-
-_T = TypeVar("_T")
+def _age(created: Any, now: float) -> float | None:
+    return now - created if isinstance(created, float) else None
 
 
-class OutdatedError(StoreError):
-    """Another transaction has changed what this one relied on."""
-
-
-class Database:
-    """A SQLite file or a PostgreSQL server.
-
-    The tables are created at first use. Each process has connections of its own, also after a fork.
-
-    Args:
-        url: a SQLAlchemy URL, the path of a file, or None for a file in the user's state directory.
-        clock: tells the time in place of the real clock.
+def _new_rows(rows: Sequence[Row], there: Sequence[Row], now: float) -> dict[str, dict[str, Any]]:
+    """Return, by id, those rows that are not `there` under their id or request, as free waits.
 
     Raises:
-        ValueError: not a URL, or of another kind of database.
-        ImportError: the driver is not installed.
+        KeyInUseError: two of them have the same `exclusive_key`.
     """
-
-    def __init__(
-        self, url: str | os.PathLike[str] | URL | None, clock: Clock | None = None
-    ) -> None:
-        self.url = _parsed(url)
-        self._clock = clock
-        self.name = self.url.render_as_string(hide_password=True)
-        self.is_local = self.url.get_backend_name() == "sqlite"
-        self.limits = TimeLimits()
-        self._file = PrivateFile.of(self.url) if self.is_local else None
-        if self.is_local and self._file is None:
-            raise WrongValueError(_URL, ": a store in memory is ':memory:'")
-        self._engine = _engine(self.url, self.limits, self._file)
-        # For a store that is dropped without `close`.
-        weakref.finalize(self, self._engine.dispose)
-        after_fork(self._forget_connections)
-        self._is_ready = False
-        self._is_closed = False
-        self._offset: float | None = None
-
-    def reading(self) -> contextlib.AbstractContextManager[Connection]:
-        """Return a connection for one transaction that only reads.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
-        return self._transaction(self._engine)
-
-    def writing(self) -> contextlib.AbstractContextManager[Connection]:
-        """Return a connection for one transaction, which is rolled back after an exception.
-
-        Raises:
-            OutdatedError: a key is there already, or a row that is referred to is gone.
-            StoreError: the database cannot be used.
-        """
-        return self._transaction(self._engine.execution_options(writes=True))
-
-    def now(self, connection: Connection) -> float:
-        """Return the time: the server's, or that of a clock that cannot be set.
-
-        That clock adds the time since the machine's start, the same in all its processes, to the
-        time of that start. The file keeps the latter, which is taken from the wall clock once for
-        each start of each machine.
-        """
-        if self._clock is not None:
-            return self._clock()
-        if not self.is_local:
-            query = text("select extract(epoch from clock_timestamp())::float8")
-            return float(connection.execute(query).scalar_one())
-        if BOOT is None:
-            return steady_time()
-        offset = self._offset
-        if offset is None:
-            this_boot = CLOCKS.c.boot == BOOT
-            offset = connection.execute(CLOCKS.select().where(this_boot)).scalar_one_or_none()
-            if not isinstance(offset, (float, type(None))):
-                raise StoreError("its clock cannot be read")
-        if offset is None:
-            offset = time.time() - since_boot()
-            if not connection.get_execution_options().get("writes"):
-                return offset + since_boot()
-            connection.execute(CLOCKS.insert(), {"boot": BOOT, "offset": offset})
-        self._offset = offset
-        return offset + since_boot()
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._is_closed = True
-        self._engine.dispose()
-
-    def _forget_connections(self) -> None:
-        # They are the parent's: to close them would end them there.
-        self._engine.dispose(close=False)
-        self.limits.forget()
-
-    @contextlib.contextmanager
-    def _transaction(self, engine: Engine) -> Iterator[Connection]:
-        if self._is_closed:
-            raise closed(self.name)
-        try:
-            if not self._is_ready:
-                self._prepare()
-            with engine.begin() as connection:
-                # A newer package may migrate a store that is open here.
-                check_version(connection)
-                yield connection
-        except IntegrityError as error:
-            raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
-        except StoreError as error:
-            raise type(error)(f"store {self.name}: {error}") from None
-        # Without the cause: the details of a driver may quote what was to be stored.
-        except DBAPIError as error:
-            raise StoreError(f"store {self.name}: {_first_line(error.orig)}") from None
-        except NoConnectionError:
-            raise StoreError(f"store {self.name}: all connections are in use") from None
-        except SQLAlchemyError as error:
-            raise StoreError(f"store {self.name}: {type(error).__name__}") from None
-
-    def _prepare(self) -> None:
-        with self._engine.begin() as connection:
-            has_to = needs_tables(connection)
-        # Not before it is known to be a store: the file may be another program's.
-        if self._file is not None:
-            self._file.restrict()
-        if has_to:
-            if self.is_local:
-                self._keep_log_ahead()
-            with self._engine.execution_options(writes=True).begin() as connection:
-                create_tables(connection)
-        self._is_ready = True
-
-    def _keep_log_ahead(self) -> None:
-        """Let readers and the writer not block each other; the file keeps this setting."""
-        end = time.monotonic() + LOCK_TIMEOUT
-        with contextlib.closing(self._engine.raw_connection()) as connection:
-            # SQLite does not wait here while another process does the same.
-            while time.monotonic() < end:
-                with contextlib.suppress(sqlite3.OperationalError):
-                    connection.cursor().execute("PRAGMA journal_mode=WAL")
-                    break
-                time.sleep(0.05)
+    known = {None, *(row["id"] for row in there), *map(_request_key, there)}
+    new: dict[str, dict[str, Any]] = {}
+    holders: dict[str, str] = {}
+    for row in rows:
+        wait_id, request, key = row["id"], _request_key(row), row["exclusive_key"]
+        if wait_id in known or (request is not None and request in known):
+            continue
+        known |= {wait_id, request}
+        new[wait_id] = {**_moments(row, now), **FREE}
+        if key is not None and holders.setdefault(key, wait_id) != wait_id:
+            raise KeyInUseError(holders[key])
+    return new
 
 
-def retried(method: Callable[..., _T]) -> Callable[..., _T]:
-    """Repeat a transaction that met another one: what it relied on is read again."""
-
-    @functools.wraps(method)
-    def call(*arguments: Any) -> _T:
-        for _ in range(_TRIES - 1):
-            with contextlib.suppress(OutdatedError):
-                return method(*arguments)
-        return method(*arguments)
-
-    return call
+def _request_key(row: Row) -> str | None:
+    """Return what the rows of one request id have in common; None: it has none."""
+    request: str | None = row["request"]
+    return None if request is None else request[:REQUEST_KEY]
 
 
-_URL: Final = Keyword("url")
+def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(items), _AT_ONCE):
+        yield items[start : start + _AT_ONCE]
 
 
-def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
-    if isinstance(url, URL):
-        return url
-    if url is None:
-        folder = user_state_path("boto_waiters_plus")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        url = folder / "operations.db"
-    if not isinstance(url, str) or "://" not in url:
-        path = os.fspath(url)
-        if not path:
-            raise WrongValueError(_URL, ": the path of the store is empty")
-        parsed = URL.create("sqlite", database=str(path))
-    else:
-        try:
-            parsed = make_url(url)
-        except (ArgumentError, ValueError):
-            # The text of either may quote the URL, and a password in it.
-            raise WrongValueError(_URL, ": the URL of the store cannot be parsed") from None
-    if parsed.drivername == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    if parsed.drivername not in ("sqlite", "postgresql+psycopg"):
-        kind = parsed.drivername
-        raise WrongValueError(_URL, f": a store is sqlite or postgresql+psycopg, not {kind}")
-    if parsed.drivername == "sqlite" and not str(parsed.database).startswith("file:"):
-        # The same file, from whatever directory it is opened.
-        parsed = parsed.set(database=str(Path(str(parsed.database)).absolute()))
-    return parsed
+def _stored(connection: Connection, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield what is stored under the ids of rows, or under their request ids."""
+    yield from _rows_of(connection, [row["id"] for row in rows])
+    for part in _parts([*filter(None, map(_request_key, rows))]):
+        query = select(WAITS).where(sa.func.substr(WAITS.c.request, 1, REQUEST_KEY).in_(part))
+        yield from map(dict, connection.execute(query).mappings())
 
 
-def _engine(url: URL, limits: TimeLimits, file: PrivateFile | None) -> Engine:
-    # SQLAlchemy's messages must not quote parameters.
-    options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
-    is_sqlite = url.get_backend_name() == "sqlite"
-    arguments: dict[str, Any] = {"timeout": LOCK_TIMEOUT}
-    if not is_sqlite:
-        limit = int(CONNECT_LIMIT)
-        arguments = {"connect_timeout": limit, "options": _SERVER_SETTINGS, **_KEEPALIVE}
-    # Options in the URL take precedence.
-    arguments = {name: value for name, value in arguments.items() if name not in url.query}
-    if is_sqlite:
-        arguments["check_same_thread"] = False
-    try:
-        engine = create_engine(url, connect_args=arguments, **options)
-    except ImportError as error:
-        # Of psycopg's own, too, where it finds no libpq.
-        refuse_missing("a store", "store-postgresql", error)
-    if is_sqlite:
-        event.listen(engine, "connect", _on_connect)
-        event.listen(engine, "begin", _begin)
-    if file is not None:
-        event.listen(engine, "do_connect", file.create)
-    else:
-        limits.begin_on(engine)
-    return engine
+def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterator[Row]:
+    for part in _parts([*dict.fromkeys(ids)]):
+        query = select(WAITS).where(WAITS.c.id.in_(part))
+        yield from map(dict, connection.execute(query).mappings())
 
 
-def _on_connect(connection: Any, _: Any) -> None:
-    # `_begin` begins transactions; the driver would begin some too late.
-    connection.isolation_level = None
-    # A damaged row says something else, and its neighbours can be read.
-    connection.text_factory = lambda data: str(data, "utf-8", "replace")
-    connection.execute("PRAGMA foreign_keys = ON")
+def _refuse_keys(connection: Connection, keys: Sequence[str], besides: str = "") -> None:
+    is_open = and_(WAITS.c.exclusive_key.in_(keys), WAITS.c.state == OPEN)
+    query = select(WAITS.c.id).where(is_open, WAITS.c.id != besides)
+    holder = connection.execute(query).scalar()
+    if holder is not None:
+        raise KeyInUseError(holder)
 
 
-def _begin(connection: Connection) -> None:
-    # Two readers that both went on to write would each wait for the other.
-    writes = connection.get_execution_options().get("writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+def _is_renewed(connection: Connection, lease: int, expires: float) -> bool:
+    change = update(LEASES).where(LEASES.c.id == lease).values(expires=expires)
+    return connection.execute(change).rowcount == 1
 
 
-def _first_line(error: BaseException | None) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+def _is_live(now: float) -> sa.ColumnElement[bool]:
+    # SQLite orders text, which a damaged row may have, after all numbers.
+    return LEASES.c.expires.between(now, now + _LONGEST_LEASE)
+
+
+def _strays(
+    connection: Connection, leases: sa.Select[tuple[int]]
+) -> Sequence[sa.ColumnElement[Any]]:
+    """Return the leases that open waits have and that are none of these.
+
+    By a statement of its own: PostgreSQL checks a row again that changed after an update began,
+    but by the leases as they were then, and would take a lease that began since for a stray one.
+    """
+    other = and_(WAITS.c.lease.is_not(None), WAITS.c.lease.not_in(leases))
+    query = select(WAITS.c.lease).where(WAITS.c.state == OPEN, other).distinct()
+    # Damaged ones are of any type.
+    found = connection.execute(query).scalars()
+    return [sa.literal(each, sa.types.NULLTYPE) for each in found]
+
+
+def _owing(
+    connection: Connection, lease: int, now: float, without: Collection[str]
+) -> builtins.list[Row]:
+    """Take over the waits that owe a stop; return them as they were."""
+    others = select(LEASES.c.id).where(LEASES.c.id != lease)
+    is_free = or_(WAITS.c.lease.is_(None), WAITS.c.lease.not_in(others))
+    owing = select(WAITS).where(WAITS.c.owes.between(now, now + _LONGEST_LEASE), is_free)
+    can = [each.not_in([*without]) for each in (WAITS.c.kind, WAITS.c.id)]
+    owing = owing.where(WAITS.c.state != OPEN, *can).order_by(WAITS.c.id).limit(_AT_ONCE)
+    rows = connection.execute(owing.with_for_update(skip_locked=True)).mappings().all()
+    taken = WAITS.c.id.in_([row["id"] for row in rows])
+    connection.execute(update(WAITS).where(taken).values(lease=lease))
+    return [*map(dict, rows)]
+
+
+def _is_driven_by(lease: int | None) -> Any:
+    if lease == ENDED:
+        return WAITS.c.state != OPEN
+    return and_(WAITS.c.state == OPEN, sa.true() if lease is None else WAITS.c.lease == lease)
+
+
+def _written(
+    connection: Connection, lease: int | None, changes: Sequence[Mapping[str, Any]], now: float
+) -> int:
+    """Write changes that have the same names."""
+    live = select(LEASES.c.id).where(_is_live(now))
+    driver = _is_driven_by(lease)
+    if lease == UNDRIVEN:
+        strays = [WAITS.c.lease == each for each in _strays(connection, live)]
+        driver = and_(WAITS.c.state == OPEN, or_(WAITS.c.lease.is_(None), *strays))
+    mine = and_(WAITS.c.id == bindparam("its_id"), driver)
+    # Under other names than those of columns, which SQLAlchemy keeps for itself.
+    rows = [{f"its_{name}": v for name, v in _moments(each, now).items()} for each in changes]
+    values: dict[str, Any] = {name: bindparam(f"its_{name}") for name in changes[0] if name != "id"}
+    return connection.execute(update(WAITS).where(mine).values(values), rows).rowcount

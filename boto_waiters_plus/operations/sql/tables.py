@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from ..backend import OPEN, REQUEST_KEY
-from ..operation import SchemaError, StoreError
+from ..operation import StoreError, UnusableError
+from ..stored_row import OPEN, REQUEST_KEY
 
 VERSION: Final = 3
 
@@ -161,6 +161,6 @@ def check_version(connection: sa.Connection) -> None:
         needed = "install a newer boto-waiters-plus"
         if version < VERSION:
             needed = "use a new store, or install an older boto-waiters-plus to go on with this one"
-        raise SchemaError(
+        raise UnusableError(
             f"its schema has version {version}, this package knows {VERSION}: {needed}"
         )
