@@ -9,13 +9,10 @@ ANY = {"state": "success", "matcher": {"success": True}}
 NAMES = [f"name-{number}" for number in range(60)]
 
 
-@pytest.mark.parametrize(
-    ("operation", "members", "category", "message"),
-    [
-        ("DeleteTable", {}, UserWarning, "DeleteTable"),
-        ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "members", "category", "message"), [
+    ("DeleteTable", {}, UserWarning, "DeleteTable"),
+    ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine"),
+])  # fmt: skip
 def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
     definitions = waitable("Mine", operation, ANY, **members)
     client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)

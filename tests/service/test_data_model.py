@@ -23,13 +23,11 @@ EPOCH = 1704110400
 def structure(text, **more):
     """Return a structure: members of a text such as `Since=Timestamp Ids`."""
     pairs = (word.partition("=")[::2] for word in text.split())
-    return {
-        "type": "structure",
-        "members": {name: {"shape": shape or name} for name, shape in pairs},
-        **more,
-    }
+    members = {name: {"shape": shape or name} for name, shape in pairs}
+    return {"type": "structure", "members": members, **more}
 
 
+KINDS = ("String", "Integer", "Boolean", "Timestamp", "Blob")
 SHAPES = {
     "Output": structure(
         "Name=String Count=Integer Ready=Boolean Secret Created=Timestamp Data=Blob Body=Stream "
@@ -37,10 +35,7 @@ SHAPES = {
     ),
     "Input": structure("Since=Timestamp Ids"),
     "Ids": {"type": "list", "member": {"shape": "String"}},
-    **{
-        name: {"type": name.lower()}
-        for name in ("String", "Integer", "Boolean", "Timestamp", "Blob")
-    },
+    **{name: {"type": name.lower()} for name in KINDS},
     "Secret": {"type": "string", "sensitive": True},
     "Stream": {"type": "blob", "streaming": True},
     "Items": {"type": "list", "member": {"shape": "Item"}},
@@ -87,55 +82,42 @@ def outcome(answers, waitable, make_client):
 # --- values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("Timestamp", NOON, EPOCH),
-        ("Timestamp", NOON.replace(microsecond=250000), EPOCH + 0.25),
-        ("Timestamp", NOON.astimezone(dt.timezone(dt.timedelta(hours=5))), EPOCH),
-        ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
-        ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
-        ("Timestamp", EPOCH, EPOCH),
-        ("Timestamp", "2024-01-01T12:00:00Z", EPOCH),
-        ("Timestamp", "2024-01-01T14:00:00+02:00", EPOCH),
-        ("Timestamp", "2024-01-01", EPOCH - 12 * 3600),
-        ("Timestamp", str(EPOCH), EPOCH),
-        ("Timestamp", "soon", "soon"),
-        ("Blob", b"\x00\xff", "AP8="),
-        ("Blob", bytearray(b"abc"), "YWJj"),
-        ("Blob", "abc", "YWJj"),
-        ("Stream", Body(), None),
-        ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
-        ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
-        ("Items", ({"At": NOON},), [{"At": EPOCH}]),
-        ("Ids", {"a"}, ["a"]),
-        ("Ids", frozenset(), []),
-        ("Integer", Decimal(3), 3),
-        ("Integer", Decimal("2.5"), 2.5),
-        ("String", {"List": ["ü"]}, '{"List": ["ü"]}'),
-        ("Document", {"any": (1, {2})}, {"any": [1, [2]]}),
-        ("ByKey", {"a": NOON}, {"a": EPOCH}),
-        ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
-        ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
-        ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
-        ("Choice", {"When": "2024-01-01T12:00:00Z"}, {"When": EPOCH}),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "expected"), [
+    ("Timestamp", NOON, EPOCH),
+    ("Timestamp", NOON.replace(microsecond=250000), EPOCH + 0.25),
+    ("Timestamp", NOON.astimezone(dt.timezone(dt.timedelta(hours=5))), EPOCH),
+    ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
+    ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
+    ("Timestamp", EPOCH, EPOCH), ("Timestamp", str(EPOCH), EPOCH), ("Timestamp", "soon", "soon"),
+    ("Timestamp", "2024-01-01T12:00:00Z", EPOCH),
+    ("Timestamp", "2024-01-01T14:00:00+02:00", EPOCH),
+    ("Timestamp", "2024-01-01", EPOCH - 12 * 3600),
+    ("Blob", b"\x00\xff", "AP8="), ("Blob", bytearray(b"abc"), "YWJj"), ("Blob", "abc", "YWJj"),
+    ("Stream", Body(), None), ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
+    ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
+    ("Items", ({"At": NOON},), [{"At": EPOCH}]), ("Ids", {"a"}, ["a"]), ("Ids", frozenset(), []),
+    ("Integer", Decimal(3), 3), ("Integer", Decimal("2.5"), 2.5),
+    ("String", {"List": ["ü"]}, '{"List": ["ü"]}'),
+    ("Document", {"any": (1, {2})}, {"any": [1, [2]]}), ("ByKey", {"a": NOON}, {"a": EPOCH}),
+    ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
+    ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
+    ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
+    ("Choice", {"When": "2024-01-01T12:00:00Z"}, {"When": EPOCH}),
+])  # fmt: skip
 def test_value_is_converted_by_its_shape(outcome, name, value, expected):
     text = json.dumps([expected, None], separators=(",", ":"))
     found = outcome(f"to_string([Of{name}, Created])", text, {f"Of{name}": value})
     assert found.response[f"Of{name}"] is value
 
 
-RAW = {"Created": NOON, "Data": b"a", "Items": [{"Id": "a", "At": NOON, "Raw": b"b"}, {"Id": "b"}]}
-CONVERTED = {
-    "Created": EPOCH,
-    "Data": "YQ==",
-    "Items": [{"Id": "a", "At": EPOCH, "Raw": "Yg=="}, {"Id": "b"}],
-}
-for document, moment in ((RAW, NOON), (CONVERTED, EPOCH)):
-    document |= {"ByKey": {"anything": moment}, "Tree": {"Child": {"Child": {"When": moment}}}}
-    document["Items"][1] |= {**document["Items"][0], "Id": "b"}
+def document(moment, data, raw):
+    item, tree = {"At": moment, "Raw": raw}, {"Child": {"Child": {"When": moment}}}
+    items = [{"Id": "a", **item}, {"Id": "b", **item}]
+    by_key = {"anything": moment}
+    return {"Created": moment, "Data": data, "Items": items, "Tree": tree, "ByKey": by_key}
+
+
+RAW, CONVERTED = document(NOON, b"a", b"b"), document(EPOCH, "YQ==", "Yg==")
 
 
 @pytest.mark.parametrize("path", [
@@ -189,39 +171,22 @@ def test_timestamp_is_compared_as_a_number(waited):
     assert outcome.response["Table"]["CreationDateTime"] is NOON
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "parameters", "response", "member"),
-    [
-        (
-            "iam",
-            "GetRolePolicy",
-            {"RoleName": "r", "PolicyName": "p"},
-            {"PolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"},
-            "PolicyDocument",
-        ),
-        (
-            "iam",
-            "GetRole",
-            {"RoleName": "r"},
-            {"Role": {"AssumeRolePolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"}},
-            "Role.AssumeRolePolicyDocument",
-        ),
-        (
-            "cloudformation",
-            "GetTemplate",
-            {"StackName": "s"},
-            {"TemplateBody": '{"Action": "s3:GetObject"}'},
-            "TemplateBody",
-        ),
-    ],
-)
-def test_members_that_botocore_decodes_are_strings(
-    waited, service, operation, parameters, response, member
-):
+CODED = "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"
+
+
+@pytest.mark.parametrize(("name", "parameters", "response", "member"), [
+    ("iam.GetRolePolicy", {"RoleName": "r", "PolicyName": "p"}, {"PolicyDocument": CODED},
+     "PolicyDocument"),
+    ("iam.GetRole", {"RoleName": "r"}, {"Role": {"AssumeRolePolicyDocument": CODED}},
+     "Role.AssumeRolePolicyDocument"),
+    ("cloudformation.GetTemplate", {"StackName": "s"},
+     {"TemplateBody": '{"Action": "s3:GetObject"}'}, "TemplateBody"),
+])  # fmt: skip
+def test_members_that_botocore_decodes_are_strings(waited, name, parameters, response, member):
     path = f"contains({member}, 's3:GetObject')"
     # botocore decodes in place.
-    response = deepcopy(response)
-    assert waited(service, operation, path, response, **parameters)[0].observed is True
+    outcome, _ = waited(*name.split("."), path, deepcopy(response), **parameters)
+    assert outcome.observed is True
 
 
 def test_tuples_and_text_of_the_caller_follow_the_model(waited):
@@ -233,13 +198,10 @@ def test_tuples_and_text_of_the_caller_follow_the_model(waited):
     assert waited("cloudwatch", "GetMetricData", path, {}, "inputOutput", **parameters)
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "sent"),
-    [
-        ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
-        ("cloudtrail", "LookupEvents", "1767268800"),
-    ],
-)
+@pytest.mark.parametrize(("service", "operation", "sent"), [
+    ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
+    ("cloudtrail", "LookupEvents", "1767268800"),
+])  # fmt: skip
 def test_a_time_without_a_zone_is_what_botocore_sends(
     monkeypatch, waited, service, operation, sent
 ):
@@ -278,7 +240,6 @@ def test_input_is_what_the_caller_gave(waited):
     """Before botocore adds tokens, and before handlers change it."""
     path = "length(input.TransactItems) == `1` && !(input.ClientRequestToken)"
     items = [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]
-    _, [request] = waited(
-        "dynamodb", "TransactWriteItems", path, {}, "inputOutput", TransactItems=items
-    )
+    operation = "dynamodb", "TransactWriteItems"
+    _, [request] = waited(*operation, path, {}, "inputOutput", TransactItems=items)
     assert json.loads(request["body"])["ClientRequestToken"]

@@ -7,8 +7,9 @@ import re
 import boto3
 import pytest
 from moto import mock_aws
-from moto.cloudformation.models import cloudformation_backends
-from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+from moto.cloudformation.models import Event, cloudformation_backends
+from service import ways
+from service.ways import by_batch, by_method, by_task, by_waiter, in_store
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -19,13 +20,9 @@ TRACEBACK = "Traceback:" + "\n  in frame" * 100 + "\nValueError: the quota is us
 ONE_LINE = TRACEBACK.replace("\n", "\\n")
 CUT = f"{ONE_LINE[:150]} [...] {ONE_LINE[-350:]}"
 FROM_RESPONSE = bwp.WaiterDefinition.from_states(
-    "StackUp",
-    "DescribeStacks",
-    path="Stacks[0].StackStatus",
-    success=["UP"],
-    failure=["DOWN"],
+    "StackUp", "DescribeStacks", path="Stacks[0].StackStatus", success=["UP"], failure=["DOWN"],
     reason="Stacks[0].Description",
-)
+)  # fmt: skip
 
 
 def stack(status="CREATE_FAILED", **members):
@@ -68,7 +65,7 @@ def failed(answers, tmp_path, monkeypatch):
     return failed
 
 
-WAYS = [by_method, by_task, by_batch, in_background, in_store, in_file]
+WAYS = [way for way in (*ways.ALL, in_file) if way is not by_waiter]
 ERROR = {"Error": {"Code": "Oops", "Message": TRACEBACK}}
 ATTRIBUTES = {
     "error": ([ERROR], "service_message"),
@@ -126,11 +123,14 @@ def test_the_command_and_the_log_tell_the_same_text(capsys, caplog):
     client.create_stack(StackName="web", TemplateBody=template)
     [made] = cloudformation_backends["123456789012"]["us-east-1"].stacks.values()
     made.status, made.status_reason = "ROLLBACK_COMPLETE", TRACEBACK
+    kind = ("", "AWS::S3::Bucket", "CREATE_FAILED", "it exists", None)
+    made.events.append(Event(made.stack_id, "web", "Bucket", *kind))
     words = ["cloudformation", "stack-create-complete", "--stack-name", "web", "--max-wait", "60"]
-    assert main([*words, "--output", "json"]) == 255
-    told = json.loads(capsys.readouterr().out)
-    assert told["service_message"] == CUT
-    assert CUT in told["error"]["message"]
+    for options, cause in (([], "Bucket: it exists"), (["--no-explain-failure"], None)):
+        assert main([*words, "--output", "json", *options]) == 255
+        told = json.loads(capsys.readouterr().out)
+        assert (told["service_message"], told["cause_found"]) == (CUT, cause)
+        assert CUT in told["error"]["message"]
     assert CUT in caplog.text
 
 
@@ -176,9 +176,7 @@ def test_a_message_that_is_the_state_is_said_once(failed, virtual_time):
 
 
 @pytest.mark.parametrize("way", [by_method, by_task, by_batch, in_store])
-def test_a_reason_cut_in_the_state_is_said_once(answers, virtual_time, way):
-    bwp.install()
-    ecs = boto3.client("ecs")
+def test_a_reason_cut_in_the_state_is_said_once(ecs, answers, virtual_time, way):
     deployment = {"status": "PRIMARY", "rolloutState": "FAILED", "rolloutStateReason": LONG}
     service = {"serviceName": "web", "status": "ACTIVE", "deployments": [deployment]}
     answers(ecs, {"services": [{**service, "runningCount": 1, "desiredCount": 3}]})

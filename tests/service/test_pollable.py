@@ -44,14 +44,10 @@ def test_reason_not_to_poll(waitable, operation, outside, own):
     assert reason_from_outside(client, definition) == outside.replace("{name}", name)
 
 
-@pytest.mark.parametrize(
-    ("name", "mark", "reads"),
-    [
-        ("SuggestPlaces", {"readonly": True}, True),
-        ("SuggestPlaces", {}, False),
-        ("StartRevocation", {"readonly": True}, False),
-    ],
-)
+@pytest.mark.parametrize(("name", "mark", "reads"), [
+    ("SuggestPlaces", {"readonly": True}, True), ("SuggestPlaces", {}, False),
+    ("StartRevocation", {"readonly": True}, False),
+])  # fmt: skip
 def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, mark, reads):
     shapes = {"Output": {"type": "structure", "members": {}}}
     client = clients_of(tmp_path, name, shapes=shapes, output={"shape": "Output"}, **mark)()
@@ -59,18 +55,18 @@ def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, 
 
 
 def test_what_left_the_list_is_waited_for_from_python(answers, virtual_time):
-    client = boto3.client("redshift-data", region_name="us-east-1")
-    client.answers = answers(client, {"TotalNumRows": 0}, {"TotalNumRows": 1})
+    client = boto3.client("redshift-data")
+    answers(client, {"TotalNumRows": 0}, {"TotalNumRows": 1})
     made = {"until_state": "1", "state_path": "to_string(TotalNumRows)"}
     assert bwp.wait_until(client, "GetStatementResult", max_wait=60, Id="s", **made).attempts == 2
 
 
 def test_what_people_hide_is_not_observed(answers, virtual_time, waitable):
-    client = boto3.client("codebuild", region_name="us-east-1")
+    client = boto3.client("codebuild")
     path = "builds[0].environment.environmentVariables[0].value"
     output = {"path": path, "expected": "old", "comparator": "stringEquals"}
     acceptor = {"state": "success", "matcher": {"output": output}}
     (definition,) = bwp.load_definitions(waitable("Mine", "BatchGetBuilds", acceptor))
     variables = {"environmentVariables": [{"name": "DB_PASSWORD", "value": "old"}]}
-    client.answers = answers(client, {"builds": [{"environment": variables}]})
+    answers(client, {"builds": [{"environment": variables}]})
     assert bwp.wait_until(client, definition, max_wait=60, ids=["b"]).observed is None
