@@ -17,17 +17,11 @@ def run(waiter, **keywords):
     return caught.value
 
 
-@pytest.mark.parametrize(
-    "keywords",
-    [
-        {"max_wait": timedelta(seconds=12)},
-        {"WaiterConfig": {"MaxWait": timedelta(seconds=12)}},
-        {"WaiterConfig": {"MaxWait": 500}, "max_wait": 12},
-        {"WaiterConfig": {"MaxWait": 12, "Delay": 4}},
-        {"WaiterConfig": {"MaxWait": 12, "Delay": 0}},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("keywords", [
+    {"max_wait": timedelta(seconds=12)}, {"WaiterConfig": {"MaxWait": timedelta(seconds=12)}},
+    {"WaiterConfig": {"MaxWait": 500}, "max_wait": 12},
+    {"WaiterConfig": {"MaxWait": 12, "Delay": 4}}, {"WaiterConfig": {"MaxWait": 12, "Delay": 0}},
+], ids=str)  # fmt: skip
 def test_max_wait_is_wall_clock_and_counts_requests(s3, answers, missing, virtual_time, keywords):
     answers(s3, lambda: virtual_time.advance(1.5) or missing)
     error = run(s3.get_waiter("bucket_exists"), **keywords)
@@ -50,25 +44,22 @@ def test_max_wait_and_max_attempts_both_bound(s3, answers, missing, virtual_time
 def test_options_are_keywords_of_wait(s3, answers, missing, sleeps):
     asked = answers(s3, missing)
     told = []
-    run(
-        s3.get_waiter("bucket_exists"),
-        max_attempts=4,
-        initial_delay=2,
-        delay_pace=lambda attempt: 10 * attempt,
-        on_attempt=told.append,
-    )
+    options = {"max_attempts": 4, "initial_delay": 2, "on_attempt": told.append}
+    run(s3.get_waiter("bucket_exists"), delay_pace=lambda attempt: 10 * attempt, **options)
     assert len(asked.requests) == 4
     assert sleeps == [2, 10, 20, 30]
     assert [event.attempt for event in told] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("delays", [{"delay_pace": "fixed"}, {"max_delay": 3}, {"min_delay": 1}])
-@pytest.mark.parametrize("config", [{"Delay": 0, "MaxAttempts": 5}, {"Delay": 0, "MaxWait": 0.2}])
-def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, config, delays):
+@pytest.mark.parametrize(("config", "kind"), [
+    ({"Delay": 0, "MaxAttempts": 5}, bwp.WaiterAttemptsError),
+    ({"Delay": 0, "MaxWait": 0.2}, bwp.WaiterTimeoutError),
+])  # fmt: skip
+def test_delays_can_replace_a_delay_of_0(s3, answers, missing, virtual_time, config, kind, delays):
     answers(s3, missing)
     error = run(s3.get_waiter("bucket_exists"), WaiterConfig=config, **delays)
-    expected = bwp.WaiterTimeoutError if "MaxWait" in config else bwp.WaiterAttemptsError
-    assert type(error) is expected
+    assert type(error) is kind
 
 
 @pytest.mark.parametrize(("waiter_config", "kind", "text"), [

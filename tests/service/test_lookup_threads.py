@@ -7,8 +7,6 @@ import botocore.session
 import pytest
 from botocore.loaders import Loader
 
-import boto_waiters_plus as bwp
-
 SECONDS = 60
 
 
@@ -27,36 +25,33 @@ class Slow(Loader):
 
 
 @pytest.fixture
-def slow():
-    """The loader, and a function that makes clients with it."""
-    bwp.install()
+def slow(installed):
+    """The loader, and a client that it loads for."""
     session, loader = botocore.session.Session(), Slow()
     session.register_component("data_loader", loader)
-    return loader, lambda service: session.create_client(service, region_name="us-east-1")
+    return loader, session.create_client("kinesis", region_name="us-east-1")
 
 
-def definition(client, name):
-    return getattr(client, f"wait_until_{name}").definition
+def stream_exists(client):
+    return client.wait_until_stream_exists.definition
 
 
 def test_a_slow_lookup_does_not_block_another_service(slow):
-    loader, client = slow
-    kinesis, other = client("kinesis"), botocore.session.Session()
+    loader, kinesis = slow
+    dynamodb = botocore.session.Session().create_client("dynamodb", region_name="us-east-1")
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(definition, kinesis, "stream_exists")
+        first = pool.submit(stream_exists, kinesis)
         assert loader.inside.wait(SECONDS)
-        dynamodb = other.create_client("dynamodb", region_name="us-east-1")
-        assert definition(dynamodb, "table_exists").name == "TableExists"
+        assert dynamodb.wait_until_table_exists.definition.name == "TableExists"
         assert not first.done()
         loader.go_on.set()
         assert first.result(SECONDS).name == "StreamExists"
 
 
 def test_threads_that_look_up_at_once_get_one_definition(slow):
-    loader, client = slow
-    kinesis = client("kinesis")
+    loader, kinesis = slow
     with ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(definition, kinesis, "stream_exists") for _ in range(4)]
+        found = [pool.submit(stream_exists, kinesis) for _ in range(4)]
         assert loader.inside.wait(SECONDS)
         loader.go_on.set()
         assert len({id(each.result(SECONDS)) for each in found}) == 1

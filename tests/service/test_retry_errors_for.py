@@ -1,26 +1,18 @@
 """`retry_errors_for`: errors that are no failure for the first seconds, by their code."""
 
 from datetime import timedelta
+from unittest import mock
 
-import boto3
 import pytest
 from botocore.exceptions import WaiterError
-from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+from service import ways
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 
-WAYS = pytest.mark.parametrize(
-    "way", [by_method, by_waiter, by_task, by_batch, in_background, in_store]
-)
+WAYS = pytest.mark.parametrize("way", ways.ALL)
 NEW_KEY = {"InvalidClientTokenId": 20, "AccessDenied": timedelta(minutes=1)}
 USER = {"max_wait": 600, "max_delay": 3, "retry_errors_for": NEW_KEY}
-
-
-@pytest.fixture
-def iam():
-    bwp.install()
-    return boto3.client("iam")
 
 
 @WAYS
@@ -50,18 +42,16 @@ def test_other_errors_are_failures_at_once(iam, answers, error_answer, virtual_t
 
 
 def test_a_failure_acceptor_is_held_off_and_a_success_is_not(
-    waitable, answers, error_answer, virtual_time
+    iam, waitable, answers, error_answer, virtual_time
 ):
-    acceptors = [
-        {"state": "failure", "matcher": {"errorType": "AccessDenied"}},
-        {"state": "success", "matcher": {"errorType": "NoSuchEntity"}},
-    ]
-    bwp.install(definitions=waitable("UserGone", "GetUser", *acceptors))
-    client = boto3.client("iam")
-    answers(client, *[error_answer("AccessDenied")] * 2, error_answer("NoSuchEntity"))
-    outcome = client.wait_until_user_gone(
-        max_wait=60, retry_errors_for={"AccessDenied": 30, "NoSuchEntity": 30}
+    denied, gone = (
+        {"state": state, "matcher": {"errorType": code}}
+        for state, code in (("failure", "AccessDenied"), ("success", "NoSuchEntity"))
     )
+    bwp.enable(iam, definitions=waitable("UserGone", "GetUser", denied, gone))
+    answers(iam, *[error_answer("AccessDenied")] * 2, error_answer("NoSuchEntity"))
+    times = {"AccessDenied": 30, "NoSuchEntity": 30}
+    outcome = iam.wait_until_user_gone(max_wait=60, retry_errors_for=times)
     assert (outcome.attempts, type(outcome)) == (3, bwp.ExceptionOutcome)
 
 
@@ -83,31 +73,17 @@ def test_defaults_hold_until_a_call_gives_its_own(iam, answers, error_answer, vi
 
 
 def test_poll_retries_errors_by_code_and_by_the_names_of_their_classes(virtual_time):
-    answers = iter([FileNotFoundError(), {}])
-
-    def read():
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
+    read = mock.Mock(side_effect=[FileNotFoundError(), {}])
     found = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
     options = {"max_wait": 60, "retry_errors_for": {"OSError": 30}}
     assert conditions.poll(read, found, **options).attempts == 2
 
 
-@pytest.mark.parametrize(
-    ("value", "kind", "words"),
-    [
-        ("AccessDenied", TypeError, "mapping"),
-        (["AccessDenied"], TypeError, "mapping"),
-        ({403: 60}, TypeError, "error code"),
-        ({"": 60}, ValueError, "error code"),
-        ({"403": "60"}, TypeError, "'403'"),
-        ({"403": -1}, ValueError, "'403'"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("value", "kind", "words"), [
+    ("AccessDenied", TypeError, "mapping"), (["AccessDenied"], TypeError, "mapping"),
+    ({403: 60}, TypeError, "error code"), ({"": 60}, ValueError, "error code"),
+    ({"403": "60"}, TypeError, "'403'"), ({"403": -1}, ValueError, "'403'"),
+], ids=str)  # fmt: skip
 def test_what_is_no_mapping_of_codes_to_seconds_is_refused(iam, answers, value, kind, words):
     asked = answers(iam, {})
     with pytest.raises(kind, match=f"retry_errors_for.*{words}|{words}.*retry_errors_for"):

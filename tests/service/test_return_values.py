@@ -3,32 +3,27 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import boto3
+import botocore.waiter as botocores
 import pytest
 from botocore.exceptions import WaiterError
-from botocore.waiter import (
-    NormalizedOperationMethod,
-    SingleWaiterConfig,
-    Waiter,
-    WaiterModel,
-    create_waiter_with_client,
-)
 
 import boto_waiters_plus as bwp
 
 THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
 ACCEPTOR = {"state": "success", "matcher": "status", "expected": 200}
 BUCKET_EXISTS = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": [ACCEPTOR]}
-MODEL = WaiterModel({"version": 2, "waiters": {"BucketExists": BUCKET_EXISTS}})
+MODEL = botocores.WaiterModel({"version": 2, "waiters": {"BucketExists": BUCKET_EXISTS}})
 
 
 def by_hand(client):
-    config = SingleWaiterConfig(BUCKET_EXISTS)
-    return Waiter("BucketExists", config, NormalizedOperationMethod(client.head_bucket))
+    config = botocores.SingleWaiterConfig(BUCKET_EXISTS)
+    return botocores.Waiter(
+        "BucketExists", config, botocores.NormalizedOperationMethod(client.head_bucket)
+    )
 
 
 @pytest.fixture
-def s3_resource():
-    bwp.install()
+def s3_resource(installed):
     return boto3.resource("s3")
 
 
@@ -50,7 +45,11 @@ def test_get_waiter_returns_the_outcome(s3, answers, missing, sleeps):
 def test_waiters_built_otherwise_have_the_outcome(s3, answers, is_by_hand):
     """botocore's function makes a class of its own, whose `wait` returns None as ever."""
     answers(s3, THERE)
-    waiter = by_hand(s3) if is_by_hand else create_waiter_with_client("BucketExists", MODEL, s3)
+    waiter = (
+        by_hand(s3)
+        if is_by_hand
+        else botocores.create_waiter_with_client("BucketExists", MODEL, s3)
+    )
     assert waiter.outcome is None
     returned = waiter.wait(Bucket="b")
     assert isinstance(waiter.outcome, bwp.ResponseOutcome)
@@ -104,10 +103,10 @@ def test_resource_methods_return_the_outcome_to_their_own_thread(s3_resource, an
 
 
 def test_a_handlers_own_wait_until_method_keeps_its_return_value():
-    def add(class_attributes, **_):
-        class_attributes["wait_until_custom"] = lambda self: "custom"
-
     bwp.install()
-    session = boto3.Session()
-    session.events.register("creating-resource-class.s3.Bucket", add)
+    session, own = boto3.Session(), {"wait_until_custom": lambda self: "custom"}
+    session.events.register(
+        "creating-resource-class.s3.Bucket",
+        lambda class_attributes, **_: class_attributes.update(own),
+    )
     assert session.resource("s3").Bucket("b").wait_until_custom() == "custom"

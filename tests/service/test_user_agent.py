@@ -5,46 +5,21 @@ import re
 import boto3
 import botocore.useragent
 import pytest
-from botocore.awsrequest import AWSResponse
+from service.roles import sending
+from service.ways import by_batch, by_method, by_waiter
 
 import boto_waiters_plus as bwp
 
-WAYS = {
-    "wait_until": lambda s3, _: s3.wait_until_bucket_exists(Bucket="b", max_wait=60),
-    "get_waiter": lambda s3, _: s3.get_waiter("bucket_exists").wait(Bucket="b"),
-    "resource": lambda _, resource: resource.Bucket("b").wait_until_exists(),
-    "wait_all": lambda s3, _: bwp.wait_all(
-        [bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, max_wait=60)]
-    ),
-}
+BUCKET = {"Bucket": "b", "max_wait": 60}
 
 
-class Raw:
-    """As much of urllib3's response as botocore reads."""
-
-    def stream(self, *_, **__):
-        yield b""
-
-    def read(self, *_, **__):
-        return b""
+def agents_of(requests):
+    agents = [request.headers["User-Agent"] for request in requests]
+    return [each.decode() if isinstance(each, bytes) else each for each in agents]
 
 
-def agents_of(client, *statuses):
-    """Answer all requests with these statuses, and return the list of their user agents."""
-    agents = []
-
-    def answer(request, **_):
-        agent = request.headers["User-Agent"]
-        agents.append(agent.decode() if isinstance(agent, bytes) else agent)
-        status = statuses[min(len(agents), len(statuses)) - 1]
-        return AWSResponse(request.url, status, {}, Raw())
-
-    client.meta.events.register("before-send.s3", answer)
-    return agents
-
-
-def are_marked(agents):
-    marks = [re.search(r" m/(\S+)", agent) for agent in agents]
+def are_marked(requests):
+    marks = [re.search(r" m/(\S+)", agent) for agent in agents_of(requests)]
     return [found is not None and "B" in found[1].split(",") for found in marks]
 
 
@@ -55,25 +30,30 @@ needs_marks = pytest.mark.skipif(
 
 
 @needs_marks
-@pytest.mark.parametrize("way", WAYS)
-def test_requests_of_a_wait_are_marked_and_the_next_call_is_not(way, virtual_time):
-    bwp.install()
+@pytest.mark.parametrize("way", [by_method, by_waiter, by_batch, None])
+def test_requests_of_a_wait_are_marked_and_the_next_call_is_not(installed, way, virtual_time):
     resource = boto3.resource("s3")
-    client = resource.meta.client
-    agents = agents_of(client, 404, 404, 200, 200, 405, 200)
-    WAYS[way](client, resource)
+    client, bucket = resource.meta.client, resource.Bucket("b")
+    statuses = [404, 404, 200, 200, 405, 200]
+    sent = sending(client, *((status, b"") for status in statuses))
+
+    def wait():
+        return way(client, "bucket_exists", **BUCKET) if way else bucket.wait_until_exists()
+
+    wait()
     client.head_bucket(Bucket="b")
     with pytest.raises(bwp.WaiterError):
-        WAYS[way](client, resource)
+        wait()
     client.head_bucket(Bucket="b")
-    assert are_marked(agents) == [True, True, True, False, True, False]
+    assert are_marked(sent) == [True, True, True, False, True, False]
 
 
 def test_user_agent_is_what_stocks_waiter_sends():
     client = boto3.client("s3")
-    agents = agents_of(client, 200)
-    client.get_waiter("bucket_exists").wait(Bucket="b")
+    sent = sending(client, (200, b""))
+    by_waiter(client, "bucket_exists", Bucket="b")
     bwp.install()
-    client.get_waiter("bucket_exists").wait(Bucket="b")
-    bwp.wait_until(client, "BucketExists", Bucket="b", max_wait=60)
-    assert agents[0] == agents[1] == agents[2]
+    by_waiter(client, "bucket_exists", Bucket="b")
+    bwp.wait_until(client, "BucketExists", **BUCKET)
+    first, *others = agents_of(sent)
+    assert others == [first, first]

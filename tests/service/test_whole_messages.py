@@ -12,41 +12,24 @@ NOT_FOUND = {"Error": {"Code": "404", "Message": "Not Found"}}
 DENIED = {"Error": {"Code": "AccessDenied", "Message": "not you"}}
 
 
-@pytest.mark.parametrize(
-    ("service", "waiter", "parameters", "answer", "message"),
-    [
-        pytest.param(
-            *("s3", "bucket_exists", {"Bucket": "b", "delay_pace": "fixed"}, NOT_FOUND),
-            "Waiter BucketExists timed out after 30 s for s3 Bucket=b: last state seen: 404 Not "
-            "Found (16 attempts of HeadBucket).",
-            id="timed out",
-        ),
-        pytest.param(
-            *("ecs", "tasks_running", {"tasks": ["t"]}),
-            {"tasks": [{**TASK, "containers": [CONTAINER]}]},
-            "Waiter TasksRunning failed for ecs tasks=[t]: any lastStatus is 'STOPPED': Essential "
-            "container in task exited; web: OutOfMemoryError; web: exit code 137 (1 attempt of "
-            "DescribeTasks in 0.0 s).",
-            id="reason",
-        ),
-        pytest.param(
-            *("ec2", "instance_running", {"InstanceIds": ["i-0a1", "i-0b2"]}),
-            {"Reservations": [{"Instances": [INSTANCE]}]},
-            "Waiter InstanceRunning failed for ec2 InstanceIds=[i-0a1, i-0b2]: any State.Name is "
-            "'terminated' (i-0b2) (1 attempt of DescribeInstances in 0.0 s).",
-            id="acceptor",
-        ),
-        pytest.param(
-            *("s3", "bucket_exists", {"Bucket": "b"}),
-            {**DENIED, "ResponseMetadata": {"HTTPStatusCode": 403}},
-            "Waiter BucketExists failed for s3 Bucket=b: HeadBucket failed with AccessDenied (HTTP "
-            "403, request id request-1): not you (1 attempt of HeadBucket in 0.0 s).",
-            id="error",
-        ),
-    ],
-)
-def test_message_is(answers, virtual_time, service, waiter, parameters, answer, message):
-    bwp.install()
+@pytest.mark.parametrize(("service", "waiter", "parameters", "answer", "message"), [
+    ("s3", "bucket_exists", {"Bucket": "b", "delay_pace": "fixed"}, NOT_FOUND,
+     ("Waiter BucketExists timed out after 30 s for s3 Bucket=b: last state seen: 404 Not "
+     "Found (16 attempts of HeadBucket).")),
+    ("ecs", "tasks_running", {"tasks": ["t"]}, {"tasks": [{**TASK, "containers": [CONTAINER]}]},
+     ("Waiter TasksRunning failed for ecs tasks=[t]: any lastStatus is 'STOPPED': Essential "
+     "container in task exited; web: OutOfMemoryError; web: exit code 137 (1 attempt of "
+     "DescribeTasks in 0.0 s).")),
+    ("ec2", "instance_running", {"InstanceIds": ["i-0a1", "i-0b2"]},
+     {"Reservations": [{"Instances": [INSTANCE]}]},
+     ("Waiter InstanceRunning failed for ec2 InstanceIds=[i-0a1, i-0b2]: any State.Name is "
+     "'terminated' (i-0b2) (1 attempt of DescribeInstances in 0.0 s).")),
+    ("s3", "bucket_exists", {"Bucket": "b"},
+     {**DENIED, "ResponseMetadata": {"HTTPStatusCode": 403}},
+     ("Waiter BucketExists failed for s3 Bucket=b: HeadBucket failed with AccessDenied (HTTP "
+     "403, request id request-1): not you (1 attempt of HeadBucket in 0.0 s).")),
+], ids=["timed out", "reason", "acceptor", "error"])  # fmt: skip
+def test_message_is(installed, answers, virtual_time, service, waiter, parameters, answer, message):
     client = boto3.client(service)
     answers(client, answer)
     with pytest.raises(bwp.WaiterError) as caught:

@@ -18,8 +18,7 @@ THROTTLED = "An error occurred (ThrottlingException): Rate exceeded"
 
 
 @pytest.fixture
-def dynamodb():
-    bwp.install()
+def dynamodb(installed):
     return boto3.client("dynamodb")
 
 
@@ -47,17 +46,14 @@ MISSING, THROTTLE, LOST = (
 CODELESS = {"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 503}}
 
 
-@pytest.mark.parametrize(
-    ("replies", "reason", "words", "observed", "last"),
-    [
-        ([CREATING], USED_UP, f"{USED_UP}. For dynamodb TableName=orders: ", "CREATING", "Table"),
-        ([MISSING], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
-        ([CREATING, THROTTLE], THROTTLED, f"{THROTTLED}. {USED_UP}. ", "CREATING", "Error"),
-        # botocore takes it for no error.
-        ([CREATING, CODELESS], f"{USED_UP}", f"{USED_UP}. For dynamodb", "CREATING", "Error"),
-        ([MISSING, LOST], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
-    ],
-)
+@pytest.mark.parametrize(("replies", "reason", "words", "observed", "last"), [
+    ([CREATING], USED_UP, f"{USED_UP}. For dynamodb TableName=orders: ", "CREATING", "Table"),
+    ([MISSING], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
+    ([CREATING, THROTTLE], THROTTLED, f"{THROTTLED}. {USED_UP}. ", "CREATING", "Error"),
+    # botocore takes it for no error.
+    ([CREATING, CODELESS], f"{USED_UP}", f"{USED_UP}. For dynamodb", "CREATING", "Error"),
+    ([MISSING, LOST], f"{USED_UP}. Previously accepted state: {ACCEPTED}", "", None, "Error"),
+])  # fmt: skip
 def test_attempts_used_up_keep_botocores_words(
     dynamodb, answers, replies, reason, words, observed, last
 ):
@@ -76,9 +72,8 @@ def test_attempts_used_up_keep_botocores_words(
 
 
 @pytest.mark.parametrize("wrap", [NormalizedOperationMethod, lambda method: method])
-def test_a_value_on_a_sensitive_path_is_not_shown(answers, wrap):
+def test_a_value_on_a_sensitive_path_is_not_shown(installed, answers, wrap):
     """`SecretString` is sensitive in the model of Secrets Manager."""
-    bwp.install()
     client = boto3.client("secretsmanager")
     answers(client, {"SecretString": "hunter2"})
     operation, events = wrap(client.get_secret_value), []
@@ -100,25 +95,18 @@ def test_a_path_without_a_value_is_no_match(dynamodb, answers):
     assert mine.wait().acceptor.index == 1
 
 
-def test_a_path_that_is_too_much_work_is_told():
-    bwp.install()
+def test_a_path_that_is_too_much_work_is_told(installed):
     doubled = "|".join(["[@,@][]"] * 23)
     mine = waiter(lambda **_: {"a": 1}, path("a", "b"), path(doubled, 3))
     with pytest.raises(WaiterError, match="Failing expressions: "):
         mine.wait()
 
 
-@pytest.mark.parametrize(
-    ("details", "words"),
-    [
-        (
-            {"Code": "AccessDeniedException", "Message": "not you"},
-            "(AccessDeniedException): not you",
-        ),
-        ({"Code": "AccessDeniedException"}, "(AccessDeniedException): Unknown"),
-        ({"Code": "", "Message": ""}, "(): "),
-    ],
-)
+@pytest.mark.parametrize(("details", "words"), [
+    ({"Code": "AccessDeniedException", "Message": "not you"}, "(AccessDeniedException): not you"),
+    ({"Code": "AccessDeniedException"}, "(AccessDeniedException): Unknown"),
+    ({"Code": "", "Message": ""}, "(): "),
+])  # fmt: skip
 def test_error_that_no_acceptor_takes(dynamodb, answers, details, words):
     answers(dynamodb, {"Error": details})
     error = fail(dynamodb.get_waiter("table_exists"))
