@@ -26,24 +26,22 @@ def status(expected):
     return {"state": "success", "matcher": {"output": matcher}}
 
 
-def document(trait, namespace=KINESIS, operation="DescribeStream", **waiters):
-    shape = {"type": "apply", "traits": {trait: waiters}}
-    return {"smithy": "2.0", "shapes": {f"{namespace}#{operation}": shape}}
+def own(name="StreamExists", expected="MINE", *, acceptors=None, **where):
+    where = {"namespace": KINESIS, "operation": "DescribeStream", "members": {}, **where}
+    body = {"acceptors": acceptors or [status(expected)], **where["members"]}
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": {name: body}}}
+    return {"smithy": "2.0", "shapes": {f"{where['namespace']}#{where['operation']}": shape}}
 
 
-def own(name="StreamExists", expected="MINE", *, acceptors=None, members=None, **where):
-    body = {"acceptors": acceptors or [status(expected)], **(members or {})}
-    return document("smithy.waiters#waitable", **where, **{name: body})
-
-
-def waiters_2(**waiters):
+def waiters_2(**delays):
+    """botocore's waiters of these names and delays, each for a state of its name."""
+    waiters = {
+        name: {"operation": "DescribeStream", "delay": delay, "maxAttempts": 5, "acceptors": [
+            {"state": "success", "matcher": "path", "argument": STATUS, "expected": name}
+        ]}
+        for name, delay in delays.items()
+    }  # fmt: skip
     return {"version": 2, "waiters": waiters}
-
-
-def waiter_2(expected, **members):
-    acceptor = {"state": "success", "matcher": "path", "argument": STATUS, "expected": expected}
-    body = {"operation": "DescribeStream", "delay": 3, "maxAttempts": 5, "acceptors": [acceptor]}
-    return {**body, **members}
 
 
 @pytest.fixture
@@ -75,7 +73,7 @@ def expected_of(client, name="StreamExists"):
 
 
 def test_the_first_place_with_the_waiter_wins(on_path):
-    on_path("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
+    on_path("waiters-2", waiters_2(StreamExists=3))
     assert expected_of(client()) == "ACTIVE"
     assert "data/kinesis.json" in definition(client()).source
     on_path("smithy-waiters-1", own(expected="PATH"))
@@ -83,40 +81,31 @@ def test_the_first_place_with_the_waiter_wins(on_path):
     assert expected_of(client(own(expected="GIVEN"))) == "GIVEN"
 
 
-def test_waiters_of_a_newer_botocore_work(on_path):
-    on_path("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY", operation="describe_stream")))
-    found = definition(client(), "StreamBrandNew")
-    assert (found.min_delay, found.max_delay) == (1, 3)
-    assert found.operation == "DescribeStream"
-
-
-def test_extras_of_the_search_path_are_merged(on_path):
-    base = waiters_2(StreamBase=waiter_2("BASE"))
+def test_extras_of_the_search_path_are_merged(installed, on_path):
+    base, extra = waiters_2(StreamBase=3), waiters_2(StreamExtra=3)
     on_path("waiters-2", base)
-    extra = {"version": 1, "merge": {"waiters": {"StreamExtra": waiter_2("EXTRA")}}}
-    on_path("waiters-2.sdk-extras", extra)
+    on_path("waiters-2.sdk-extras", {"version": 1, "merge": {"waiters": extra["waiters"]}})
     session = botocore.session.Session()
-    bwp.install()
     kinesis = session.create_client("kinesis", region_name="us-east-1")
-    assert expected_of(kinesis, "StreamExtra") == "EXTRA"
-    assert expected_of(kinesis, "StreamBase") == "BASE"
+    for name in ("StreamExtra", "StreamBase"):
+        assert expected_of(kinesis, name) == name
     assert session.get_component("data_loader").load_data(f"{FOLDER}/waiters-2") == base
 
 
 def test_smithys_delays_replace_converted_ones_only(on_path):
-    on_path("waiters-2", waiters_2(StreamNew=waiter_2("NEW"), Slow=waiter_2("N", delay=300)))
+    on_path("waiters-2", waiters_2(StreamNew=3, Slow=300))
     mine = own("StreamOwn", "OWN", members={"minDelay": 4, "tags": ["generated"]})
     kinesis = client(mine)
 
-    def delays(waiter, options=bwp.SMITHY):
-        found = definition(kinesis, waiter) if isinstance(waiter, str) else waiter
-        policy = policy_for(found, options, 300)
+    def delays(waiter, options=bwp.SMITHY, **members):
+        policy = policy_for(replace(definition(kinesis, waiter), **members), options, 300)
         return policy.delays.min_delay, policy.delays.max_delay
 
     assert delays("StreamExists") == (10, 120)
     assert delays("StreamNew") == (3, 120)
     assert delays("Slow") == (300, 300)
-    assert delays(replace(definition(kinesis, "StreamNew"), max_delay=7)) == (1, 7)
+    assert delays("StreamNew", NO_OPTIONS) == (1, 3)
+    assert delays("StreamNew", max_delay=7) == (1, 7)
     assert delays("StreamOwn") == (4, 120)
     assert delays("StreamConsumerActive") == delays("StreamConsumerActive", NO_OPTIONS)
     assert delays("StreamExists", WaitOptions(max_delay=60).merged_over(bwp.SMITHY)) == (10, 60)
@@ -170,13 +159,10 @@ def test_definitions_without_a_service_may_not_fit(caplog):
     assert caplog.records == []
 
 
-@pytest.mark.parametrize(
-    ("operation", "acceptors", "problem"),
-    [
-        ("SubscribeToShard", [status("A")], "event stream"),
-        ("AddTagsToStream", [ANY, status("A")], "acceptor 1"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "acceptors", "problem"), [
+    ("SubscribeToShard", [status("A")], "event stream"),
+    ("AddTagsToStream", [ANY, status("A")], "acceptor 1"),
+])  # fmt: skip
 def test_what_no_wait_can_judge_is_refused(operation, acceptors, problem):
     kinesis = client(own("Mine", operation=operation, acceptors=acceptors, namespace="example"))
     with pytest.raises(bwp.WaiterDefinitionError, match=problem):
