@@ -8,6 +8,7 @@ import logging
 import queue
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from types import SimpleNamespace
 from unittest import mock
 
@@ -17,7 +18,7 @@ import pytest
 from botocore.credentials import ProcessProvider, RefreshableCredentials
 from botocore.exceptions import ClientError, WaiterError
 from service import ways
-from service.roles import EXISTS, GONE, KEYS, answering, profiles_in, sending, session_of
+from service.roles import EXISTS, GONE, KEYS, answering, profiles_in, refusal, sending, session_of
 from service.ways import by_method, by_waiter
 
 import boto_waiters_plus as bwp
@@ -35,16 +36,14 @@ def _profiles(installed, tmp_path, monkeypatch):
     profiles_in(tmp_path / "config", monkeypatch)
 
 
+@pytest.fixture
+def client(cloudformation):
+    return cloudformation
+
+
 def deleted(way, client, **options):
     """Wait until a stack is deleted, for which the answer GONE is a success."""
     return way(client, "stack_delete_complete", **{**STACK, **options})
-
-
-def refusal(code, message="no", status=400):
-    return {
-        "Error": {"Code": code, "Message": message},
-        "ResponseMetadata": {"HTTPStatusCode": status},
-    }
 
 
 def raised(code, name, **answer):
@@ -105,6 +104,7 @@ def on_the_way(origin, service, *refusals):
 @WAYS
 def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
     client, called = client_of_role("cloudformation", refusal("ValidationError", "bad role"))
+    bwp.enable(client, defaults={"retry_errors_for": {"ValidationError": 30}})
     sent = sending(client, (400, GONE))
     with pytest.raises(WaiterError, match="AssumeRole failed with ValidationError") as caught:
         deleted(way, client)
@@ -123,22 +123,11 @@ def test_no_matcher_of_a_definition_sees_it(waitable, origin, state, matcher, in
     bwp.install(definitions=waitable("Mine", "DescribeStacks", acceptor, other))
     client, called = on_the_way(origin, "cloudformation", refusal("ResourceNotFound"))
     sending(client, (400, GONE))
+    options = {"missing_ok_for": 30, "retry_errors_for": {"ResourceNotFound": 30}}
     with pytest.raises(bwp.WaiterFailedError, match=origin) as caught:
-        client.wait_until_mine(max_wait=60, missing_ok_for=30, call_in_thread=in_thread)
+        client.wait_until_mine(max_wait=60, call_in_thread=in_thread, **options)
     assert caught.value.acceptor is None
     assert caught.value.__cause__.operation_name == origin
-    assert len(called) == 1
-
-
-@CALLS
-@pytest.mark.parametrize(
-    "options", [{"missing_ok_for": 30}, {"retry_errors_for": {"NoSuchEntity": 30}}], ids=list
-)
-def test_options_that_retry_errors_do_not_retry_it(virtual_time, way, options):
-    client, called = client_of_role("cloudformation", refusal("NoSuchEntity", status=404))
-    bwp.enable(client, defaults=options)
-    with pytest.raises(WaiterError):
-        way(client, "stack_exists", **STACK)
     assert len(called) == 1
 
 
@@ -158,8 +147,8 @@ def test_a_throttle_of_it_is_transient(virtual_time, way, origin):
 def test_a_condition_of_a_clients_method_is_no_exception(origin, is_method):
     client, called = on_the_way(origin, "cloudformation", refusal("ValidationError"))
     definition = client.wait_until_stack_delete_complete.definition
-    function = lambda **_: client.describe_stacks(StackName="web")  # noqa: E731
-    function = client.describe_stacks if is_method else function
+    method = client.describe_stacks
+    function = method if is_method else lambda **_: method(StackName="web")
     with pytest.raises(bwp.WaiterFailedError, match=origin):
         conditions.poll(function, definition, input={"StackName": "web"}, max_wait=60)
     assert len(called) == 1
@@ -204,10 +193,8 @@ def test_an_error_of_endpoint_discovery_names_it(is_connected):
     else:
         raising(client, "before-send", botocores.EndpointConnectionError(endpoint_url="https://x"))
     codes = ["ResourceNotFoundException", "EndpointDiscoveryRefreshFailed"]
-    path = "ScheduledQuery.State"
-    definition = bwp.WaiterDefinition.from_states(
-        "Gone", "DescribeScheduledQuery", path=path, success=["X"], success_on_error=codes
-    )
+    states = {"path": "ScheduledQuery.State", "success": ["X"], "success_on_error": codes}
+    definition = bwp.WaiterDefinition.from_states("Gone", "DescribeScheduledQuery", **states)
     words = "DescribeEndpoints" if is_connected else "EndpointDiscoveryRefreshFailed"
     with pytest.raises(bwp.WaiterFailedError, match=words):
         bwp.wait_until(client, definition, max_wait=60, ScheduledQueryArn="arn:aws:x")
@@ -235,14 +222,13 @@ def test_an_error_of_single_sign_on_names_it(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["AssumeRole", "GetRoleCredentials"])
-def test_an_error_of_known_name_is_another_calls_wherever_it_was_raised(name):
-    client = boto3.client("cloudformation")
+def test_an_error_of_known_name_is_another_calls(client, name):
     raising(client, "before-sign", raised("ValidationError", name))
     with pytest.raises(bwp.WaiterFailedError, match=name):
         deleted(by_method, client)
 
 
-def test_a_call_inside_the_call_is_told_by_where_its_error_was_raised():
+def test_a_call_inside_the_call_is_told_apart():
     # A role that is assumed by a role: both calls have one name.
     client, called = client_of_role("sts", refusal("ValidationError", "inner"))
     states = {"path": "Credentials", "success": ["x"], "success_on_error": ["ValidationError"]}
@@ -254,10 +240,6 @@ def test_a_call_inside_the_call_is_told_by_where_its_error_was_raised():
 
 def describing(other):
     other.describe_stacks(StackName="of another account")
-
-
-def listing(other):
-    other.list_stack_resources(StackName="of another account")
 
 
 def by_pages(other):
@@ -278,7 +260,7 @@ def in_pool(call):
     return run
 
 
-OF_OTHERS = [describing, listing, by_pages, in_pool(listing), of_double, in_pool(of_double)]
+OF_OTHERS = [describing, by_pages, in_pool(by_pages), of_double, in_pool(of_double)]
 
 
 class OwnCredentials:
@@ -314,24 +296,24 @@ def test_an_error_of_another_client_matches_no_acceptor(way, call, place):
 
 
 @WAYS
-def test_an_error_of_credentials_that_tell_when_they_are_due_matches_no_acceptor(way):
+def test_an_error_of_due_credentials_matches_nothing(client, way):
     # They are refreshed in a thread before the call.
-    client = boto3.client("cloudformation")
     fetch_by(client, mock.Mock(side_effect=of_secret()), own=True)
     client._request_signer._credentials.refresh_needed = lambda: True
     with pytest.raises((WaiterError, ClientError), match="GetSecretValue"):
         deleted(way, client)
 
 
+NO_ANSWER = [{"success": False}, {"errorType": "UnauthorizedSSOTokenError"}]
+
+
 @CALLS
 @pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize(
-    "matcher", [{"success": False}, {"errorType": "UnauthorizedSSOTokenError"}], ids=str
-)
-def test_an_error_of_fetching_that_is_no_answer_matches_nothing(waitable, way, own, matcher):
+@pytest.mark.parametrize("matcher", NO_ANSWER, ids=str)
+def test_an_error_of_fetching_matches_nothing(client, waitable, way, own, matcher):
     acceptor = {"state": "success", "matcher": matcher}
     bwp.install(definitions=waitable("Mine", "DescribeStacks", acceptor))
-    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+    error = botocores.UnauthorizedSSOTokenError()
     fetch_by(client, mock.Mock(side_effect=error), own=own)
     with pytest.raises((bwp.WaiterFailedError, type(error)), match="aws sso login"):
         way(client, "mine", max_wait=60)
@@ -369,14 +351,15 @@ def of_a_script(error):
     raise error
 
 
-HOOKS = [by_hand, in_pool(by_hand), by_another_client, of_a_script]
+OTHERS = [in_pool(by_hand), by_another_client, of_a_script]
+RUNS = [*product(ways.ALL, [by_hand]), *product(ways.CALLS, OTHERS)]
 
 
-@WAYS
 @pytest.mark.parametrize("event", EVENTS + AFTER)
-def test_an_error_that_a_hook_raises_for_another_call_matches_nothing(way, event):
+@pytest.mark.parametrize(("way", "run"), RUNS)
+def test_however_a_hook_came_by_the_error_it_matches_nothing(way, event, run):
     error = of_secret(message="no secret")
-    client, called = hooked("cloudformation", f"{event}.cloudformation", by_hand, error)
+    client, called = hooked("cloudformation", f"{event}.cloudformation", run, error)
     sending(client, (200, EXISTS))
     with pytest.raises((WaiterError, ClientError), match="GetSecretValue") as caught:
         deleted(way, client)
@@ -384,24 +367,14 @@ def test_an_error_that_a_hook_raises_for_another_call_matches_nothing(way, event
     assert len(called) == 1
 
 
-@CALLS
-@pytest.mark.parametrize("event", ["before-call", "before-send", "needs-retry", "after-call"])
-@pytest.mark.parametrize("run", HOOKS)
-def test_however_a_hook_came_by_the_error_it_matches_nothing(way, event, run):
-    client, _ = hooked("cloudformation", event, run, of_secret())
-    sending(client, (200, EXISTS))
-    with pytest.raises((WaiterError, ClientError), match="GetSecretValue"):
-        deleted(way, client)
-
-
-RETRY_MODES = pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
-
-
-@RETRY_MODES
-@pytest.mark.parametrize("event", ["before-send", "needs-retry"])
-def test_a_hook_is_told_in_each_retry_mode(virtual_time, monkeypatch, mode, event):
+@pytest.fixture(params=["legacy", "standard", "adaptive"])
+def retry_mode(request, virtual_time, monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
-    monkeypatch.setenv("AWS_RETRY_MODE", mode)
+    monkeypatch.setenv("AWS_RETRY_MODE", request.param)
+
+
+@pytest.mark.parametrize("event", ["before-send", "needs-retry"])
+def test_a_hook_is_told_in_each_retry_mode(retry_mode, event):
     client, _ = hooked("cloudformation", event, by_hand, *[of_secret()] * 9)
     sending(client, (200, EXISTS))
     with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue failed with ValidationError"):
@@ -419,8 +392,8 @@ REPLACED = [
 
 @CALLS
 @pytest.mark.parametrize("name", ["op", "DescribeStack", "describe_stacks", "DeleteStack", ""])
-def test_a_double_of_the_polled_call_may_have_any_name(name, way):
-    client, error = boto3.client("cloudformation"), raised("ValidationError", name)
+def test_a_double_of_the_polled_call_may_have_any_name(client, name, way):
+    error = raised("ValidationError", name)
     doubles = [mock.patch(replaced, side_effect=error) for replaced in REPLACED]
     if way is not by_waiter:
         doubles.append(mock.patch.object(client, "describe_stacks", side_effect=error))
@@ -429,11 +402,8 @@ def test_a_double_of_the_polled_call_may_have_any_name(name, way):
             assert deleted(way, client).exception is error
 
 
-@RETRY_MODES
-def test_a_double_that_the_sdk_tries_again_matches(virtual_time, monkeypatch, mode):
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setenv("AWS_RETRY_MODE", mode)
-    client, error = boto3.client("cloudformation"), raised("ValidationError", "DeleteStack")
+def test_a_double_that_the_sdk_tries_again_matches(retry_mode, client):
+    error = raised("ValidationError", "DeleteStack")
     with mock.patch("botocore.httpsession.URLLib3Session.send", side_effect=error):
         assert deleted(by_method, client).exception is error
 
@@ -451,8 +421,8 @@ def test_a_hook_that_stands_for_the_service_matches(way, event, name):
 
 
 @pytest.mark.parametrize("is_module", [False, True])
-def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches(is_module):
-    client, error = boto3.client("cloudformation"), raised("ValidationError", "op")
+def test_a_double_may_raise_one_error_twice(client, is_module):
+    error = raised("ValidationError", "op")
     raising(client, "before-call", error)
     ends = queue.SimpleQueue()
 
@@ -472,7 +442,7 @@ def test_a_double_that_raises_one_error_for_all_calls_of_a_script_matches(is_mod
 @CALLS
 @pytest.mark.parametrize("event", ["before-call", "before-send", "before-sign", "needs-retry"])
 @pytest.mark.parametrize("is_cleared", [False, True])
-def test_an_error_of_a_real_call_may_be_raised_again_by_a_double(way, event, is_cleared):
+def test_a_double_may_raise_an_error_again(way, event, is_cleared):
     other, client = boto3.client("cloudformation"), boto3.client("cloudformation")
     for each in (other, client):
         sending(each, (400, GONE))
@@ -537,7 +507,7 @@ RAISED = [
 @BATCHES
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(("service", "waits_of"), [("ec2", instances), ("sagemaker", jobs)])
-def test_what_a_refresh_raises_ends_all_waits_that_share_it_as_one(run, service, waits_of, error):
+def test_what_a_refresh_raises_ends_all_its_waits(run, service, waits_of, error):
     client = boto3.client(service)
     refresh = with_refresh(client, *[error] * 99)
     for result in run(waits_of(client, 40)):
@@ -553,21 +523,11 @@ def test_a_hook_of_the_list_alone_ends_no_wait(run):
     assert all(isinstance(each, bwp.ResponseOutcome) for each in run(jobs(client, 30)))
 
 
-@BATCHES
-def test_what_a_hook_raises_in_a_shared_call_ends_all_of_its_waits(run):
-    client, error = boto3.client("ec2"), LookupError("of a hook")
-    hook = raising(client, "before-call", error)
-    assert run(instances(client, 40)) == [error] * 40
-    assert hook.call_count == 1
-
-
 def test_a_list_is_not_given_up_for_what_happened_on_the_way(virtual_time, caplog):
     caplog.set_level(logging.INFO, "boto_waiters_plus")
     client, called = client_of_role("sagemaker", refusal("Throttling"), KEYS)
-    there = [
-        {"TrainingJobName": f"job-{index}", "TrainingJobStatus": "InProgress"}
-        for index in range(12)
-    ]
+    names = [f"job-{index}" for index in range(12)]
+    there = [{"TrainingJobName": name, "TrainingJobStatus": "InProgress"} for name in names]
     sent = sending(client, (200, json.dumps({"TrainingJobSummaries": there}).encode()))
     results = together(jobs(client, 12))
     assert all(isinstance(each, bwp.WaiterTimeoutError) for each in results)
@@ -608,14 +568,6 @@ def test_call_once_is_refused_by_a_hook(event, code):
     assert len(called) == 1
 
 
-@pytest.mark.parametrize("event", ["before-call", "after-call"])
-def test_call_once_repeats_the_throttle_of_a_hook(virtual_time, event):
-    client, called = hooked("ec2", event, by_hand, of_secret("Throttling"))
-    sending(client, (200, b"<RunInstancesResponse/>"))
-    assert call_once(client.run_instances, **IMAGE).attempts == 2
-    assert len(called) == 2
-
-
 def test_what_another_call_says_about_a_new_role_is_not_repeated(virtual_time):
     text = "The role defined for the function cannot be assumed by Lambda."
     client, called = client_of_role("lambda", refusal("InvalidParameterValueException", text))
@@ -626,9 +578,7 @@ def test_what_another_call_says_about_a_new_role_is_not_repeated(virtual_time):
     assert len(called) == 1
 
 
-def test_credentials_that_expire_between_two_requests_leave_the_outcome_unknown(
-    monkeypatch, virtual_time
-):
+def test_credentials_that_expire_leave_the_outcome_unknown(monkeypatch, virtual_time):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     client, now = boto3.client("ec2"), [dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)]
     refresh = mock.Mock(side_effect=raised("AccessDenied", "AssumeRole"))
@@ -668,10 +618,7 @@ HICCUPS = [
 
 @pytest.mark.parametrize("hiccup", [*HICCUPS, EXPIRED], ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("way", [*ways.CALLS, ways.in_background])
-def test_a_hiccup_of_the_credentials_is_transient_once_the_service_has_answered(
-    virtual_time, hiccup, way
-):
-    client = boto3.client("cloudformation")
+def test_a_hiccup_after_an_answer_is_transient(client, virtual_time, hiccup, way):
     refresh = with_refresh(client, None, hiccup, None)
     sending(client, (200, EXISTS), (400, GONE))
     assert deleted(way, client, max_wait=600).attempts == 3
@@ -679,8 +626,7 @@ def test_a_hiccup_of_the_credentials_is_transient_once_the_service_has_answered(
 
 
 @pytest.mark.parametrize("hiccup", HICCUPS, ids=lambda each: type(each).__name__)
-def test_before_that_it_ends_the_wait_with_its_text(virtual_time, hiccup):
-    client = boto3.client("cloudformation")
+def test_a_hiccup_before_any_answer_ends_the_wait(client, virtual_time, hiccup):
     with_refresh(client, hiccup, hiccup)
     with pytest.raises(bwp.WaiterFailedError) as caught:
         deleted(by_method, client)
@@ -691,8 +637,8 @@ def test_before_that_it_ends_the_wait_with_its_text(virtual_time, hiccup):
     assert caught.value is hiccup
 
 
-def test_a_process_that_writes_something_else_is_a_hiccup(virtual_time):
-    client, cuts = boto3.client("cloudformation"), [3]
+def test_a_process_that_writes_something_else_is_a_hiccup(client, virtual_time):
+    cuts = [3]
     sent = sending(client, (200, EXISTS), (400, GONE))
     soon = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
     good = {"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "b", "Expiration": str(soon)}
@@ -707,8 +653,8 @@ def test_a_process_that_writes_something_else_is_a_hiccup(virtual_time):
     assert deleted(by_method, client, max_wait=600).attempts == 3
 
 
-def test_an_error_that_was_handled_before_names_no_call():
-    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+def test_an_error_that_was_handled_before_names_no_call(client):
+    error = botocores.UnauthorizedSSOTokenError()
     with_refresh(client, error)
     try:
         raise raised("ValidationError", "DeleteStack")
@@ -718,19 +664,18 @@ def test_an_error_that_was_handled_before_names_no_call():
 
 
 @pytest.mark.parametrize("way", [by_method, by_waiter])
-def test_a_login_that_is_needed_ends_the_wait_at_once(virtual_time, way):
-    client, error = boto3.client("cloudformation"), botocores.UnauthorizedSSOTokenError()
+def test_a_login_that_is_needed_ends_the_wait_at_once(client, virtual_time, way):
+    error = botocores.UnauthorizedSSOTokenError()
     with_refresh(client, None, error)
     sending(client, (200, EXISTS))
     with pytest.raises((bwp.WaiterFailedError, type(error)), match="aws sso login"):
         deleted(way, client)
 
 
-def test_the_text_of_an_error_has_no_credentials(virtual_time):
+def test_the_text_of_an_error_has_no_credentials(client, virtual_time):
     secrets = ["wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AKIAIOSFODNN7EXAMPLE", "hunter2", "q=1"]
     key, access, password, query = secrets
     text = f"bad {key} of {access} (SessionToken={password}) at https://u:{password}@x/y?{query}"
-    client = boto3.client("cloudformation")
     process = botocores.CredentialRetrievalError(provider="custom-process", error_msg=text)
     with_refresh(client, process)
     with pytest.raises(bwp.WaiterFailedError, match="custom-process: bad ") as caught:
@@ -755,7 +700,7 @@ def test_no_traceback_has_the_password_of_another_endpoint(monkeypatch):
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_it_tells_nothing_of_a_resource_that_an_earlier_attempt_made(virtual_time):
+def test_it_tells_nothing_of_what_was_made(virtual_time):
     # A repeated call whose wait fails at once is otherwise taken to have made what is gone by now.
     client = boto3.client("dynamodb")
     made = {"TableDescription": {"TableName": "table", "TableStatus": "CREATING"}}

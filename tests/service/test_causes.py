@@ -20,6 +20,7 @@ STACK, NESTED = (
     for words in ("a stack of a botocore", "a nested stack, one")
 )
 EVENTS = STACK["reads"][0][2]
+BROKEN = [ValueError("a handler"), {"Error": {"Code": "Denied"}}, {"StackEvents": 7}]
 GOING = {"Stacks": [{"StackId": "arn:web", "StackStatus": "UPDATE_IN_PROGRESS"}]}
 DONE = {"Stacks": [{"StackId": "arn:web", "StackStatus": "UPDATE_COMPLETE"}]}
 WAYS = [by_method, by_task, by_batch, in_background]
@@ -88,9 +89,7 @@ def test_no_read_is_made_where_that_is_turned_off(answers, way, is_smithy):
 
 
 @pytest.mark.parametrize("way", [by_method, by_task, by_batch])
-@pytest.mark.parametrize(
-    "reply", [ValueError("a handler"), {"Error": {"Code": "Denied"}}, {"StackEvents": 7}], ids=str
-)
+@pytest.mark.parametrize("reply", BROKEN, ids=str)
 def test_a_read_that_fails_is_only_logged(answers, cloudformation, caplog, way, reply):
     caplog.set_level(logging.DEBUG, "boto_waiters_plus")
     answers(cloudformation, STACK["poll"], reply)
@@ -103,13 +102,9 @@ def test_a_read_that_fails_is_only_logged(answers, cloudformation, caplog, way, 
 @pytest.mark.parametrize("way", [by_method, by_task, by_batch])
 def test_slow_read_ends_with_its_time(virtual_time, answers, cloudformation, way):
     """The first read takes all of the two seconds."""
-
-    def slow():
-        time.sleep(2.5)
-        return NESTED["reads"][0][2]
-
-    script = answers(cloudformation, NESTED["poll"], slow, NESTED["reads"][1][2])
-    began = virtual_time.now
+    first, second = (read[2] for read in NESTED["reads"])
+    slow = lambda: time.sleep(2.5) or first  # noqa: E731
+    script, began = answers(cloudformation, NESTED["poll"], slow, second), virtual_time.now
     failure(way, cloudformation, "stack_create_complete")
     assert script.operations == ["DescribeStacks", "DescribeStackEvents"]
     assert virtual_time.now - began == pytest.approx(2.5)
@@ -127,10 +122,8 @@ def test_read_that_hangs_is_abandoned(answers, cloudformation, caplog):
 
 
 def test_cancelled_during_a_read_the_wait_has_failed(answers, cloudformation):
-    cancel = threading.Event()
-    script = answers(
-        cloudformation, NESTED["poll"], lambda: cancel.set() or NESTED["reads"][0][2], {}
-    )
+    cancel, [first, _] = threading.Event(), (read[2] for read in NESTED["reads"])
+    script = answers(cloudformation, NESTED["poll"], lambda: cancel.set() or first, {})
     failure(by_method, cloudformation, "stack_create_complete", cancel_event=cancel)
     assert script.operations == ["DescribeStacks", "DescribeStackEvents"]
 
@@ -138,10 +131,8 @@ def test_cancelled_during_a_read_the_wait_has_failed(answers, cloudformation):
 def test_a_batch_makes_twenty_reads(virtual_time, answers, cloudformation):
     reads = {"DescribeStacks": STACK["poll"], "DescribeStackEvents": EVENTS}
     script = answers(cloudformation, lambda: reads[script.operations[-1]])
-    waits = [
-        bwp.Wait(cloudformation, "stack_update_complete", {"StackName": f"web-{number}"})
-        for number in range(25)
-    ]
+    stacks = [{"StackName": f"web-{number}"} for number in range(25)]
+    waits = [bwp.Wait(cloudformation, "stack_update_complete", each) for each in stacks]
     results = bwp.wait_all(waits, max_wait=300, on_failure="collect", threads=1)
     assert script.operations.count("DescribeStackEvents") == 20
     assert sum(each.cause_found is not None for each in results) == 20
@@ -149,15 +140,14 @@ def test_a_batch_makes_twenty_reads(virtual_time, answers, cloudformation):
 
 
 def test_waits_that_share_polls_read_each_on_its_own(virtual_time, ecs, answers):
+    def deleted(name):
+        events = [{"message": f"{name} was deleted"}]
+        found = {"serviceName": name, "serviceArn": name, "clusterArn": "main"}
+        return {**found, "status": "INACTIVE", "events": events}
+
     def answer():
-        if script.operations[-1] == "ListTasks":
-            return {"taskArns": []}
-        found = [
-            {"serviceName": name, "serviceArn": name, "clusterArn": "main", "status": "INACTIVE"}
-            for name in json.loads(script.requests[-1]["body"])["services"]
-        ]
-        events = [{"events": [{"message": f"{each['serviceName']} was deleted"}]} for each in found]
-        return {"services": [each | event for each, event in zip(found, events, strict=True)]}
+        asked = json.loads(script.requests[-1]["body"]).get("services", ())
+        return {"taskArns": [], "services": [deleted(name) for name in asked]}
 
     script = answers(ecs, answer)
     names = [f"web-{number}" for number in range(4)]
@@ -178,12 +168,9 @@ def deployment_failure(ecs, answers, events, *reads):
     service = {"serviceName": "web", "serviceArn": "arn:web", "clusterArn": "arn:main"}
     service |= {"status": "ACTIVE"}
     going, failed = ({**MINE, "rolloutState": state} for state in ("IN_PROGRESS", "FAILED"))
-    script = answers(
-        ecs,
-        {"service": {**service, "deployments": [going], "events": []}},
-        {"services": [{**service, "deployments": [failed], "events": events}]},
-        *reads,
-    )
+    begun = {"service": {**service, "deployments": [going], "events": []}}
+    polled = {"services": [{**service, "deployments": [failed], "events": events}]}
+    script = answers(ecs, begun, polled, *reads)
     operation = bwp.begin(ecs.update_service, max_wait=900, cluster="main", service="web")
     return operation.exception().cause_found, script.operations[2:]
 
@@ -221,15 +208,11 @@ def test_an_upgrade_names_the_step_that_failed(virtual_time, answers):
         {"UpgradeName": name, "UpgradeStatus": "FAILED", "StartTimestamp": at, "StepsList": [issue]}
         for name, at in (("to 2.9", "2020-01-01T00:00:00Z"), ("to 2.11", now))
     ]
-    script = answers(
-        opensearch,
-        {"DomainName": "dom", "ChangeProgressDetails": {"ChangeId": "c" * 36}},
-        {"ChangeProgressStatus": {"Status": "FAILED"}},
-        {"UpgradeHistories": upgrades},
-    )
-    operation = bwp.begin(
-        opensearch.upgrade_domain, max_wait=900, DomainName="dom", TargetVersion="OpenSearch_2.11"
-    )
+    begun = {"DomainName": "dom", "ChangeProgressDetails": {"ChangeId": "c" * 36}}
+    failed = {"ChangeProgressStatus": {"Status": "FAILED"}}
+    script = answers(opensearch, begun, failed, {"UpgradeHistories": upgrades})
+    target = {"DomainName": "dom", "TargetVersion": "OpenSearch_2.11"}
+    operation = bwp.begin(opensearch.upgrade_domain, max_wait=900, **target)
     assert operation.exception().cause_found == "to 2.11: SNAPSHOT: no space"
     assert script.operations[2:] == ["GetUpgradeHistory"]
 
@@ -238,13 +221,10 @@ def test_a_database_of_lightsail_names_its_event(virtual_time, answers):
     lightsail, now = boto3.client("lightsail"), time.time()
     states = {"path": "relationalDatabase.state", "success": ["available"], "failure": ["failed"]}
     definition = bwp.WaiterDefinition.from_states("Up", "GetRelationalDatabase", **states)
+    told = (-3600, "earlier", "failure"), (1, "no capacity", "failure"), (2, "up", "availability")
     events = [
         {"createdAt": now + after, "message": message, "eventCategories": [category]}
-        for after, message, category in (
-            (-3600, "of an earlier change", "failure"),
-            (1, "no capacity", "failure"),
-            (2, "restarted", "availability"),
-        )
+        for after, message, category in told
     ]
     database = {"relationalDatabase": {"name": "db", "state": "failed"}}
     answers(lightsail, database, {"relationalDatabaseEvents": events})

@@ -65,18 +65,24 @@ def make_client(tmp_path_factory):
 
 
 @pytest.fixture
-def outcome(answers, waitable, make_client):
-    """`outcome(path, expected, response)`: of a wait of one attempt."""
+def waited(answers, waitable):
+    """`waited(client, operation, path, response, **parameters)`: the outcome, the requests."""
 
-    def wait(path, expected, response):
+    def wait(client, operation, path, response, kind="output", expected="true", **parameters):
         comparator = "booleanEquals" if expected == "true" else "stringEquals"
-        matcher = {"path": path, "expected": expected, "comparator": comparator}
-        document = waitable("Mine", "Get", {"state": "success", "matcher": {"output": matcher}})
-        client = bwp.enable(make_client(), definitions=document)
-        answers(client, response)
-        return client.wait_until_mine(max_wait=60, max_attempts=1)
+        matcher = {kind: {"path": path, "expected": expected, "comparator": comparator}}
+        document = waitable("Mine", operation, {"state": "success", "matcher": matcher})
+        asked = answers(bwp.enable(client, definitions=document), response)
+        return client.wait_until_mine(**parameters, max_wait=60, max_attempts=1), asked.requests
 
     return wait
+
+
+@pytest.fixture
+def outcome(waited, make_client):
+    """`outcome(path, expected, response)`: of a wait of one attempt."""
+    client = make_client()
+    return lambda path, expected, got: waited(client, "Get", path, got, expected=expected)[0]
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -150,27 +156,6 @@ def test_paths_over_sensitive_members_are_sensitive(outcome, path, sensitive):
 # --- on clients ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def waited(answers, waitable):
-    """`waited(service, operation, path, response)`: the outcome and the requests."""
-
-    def wait(service, operation, path, response, kind="output", **parameters):
-        matcher = {kind: {"path": path, "expected": "true", "comparator": "booleanEquals"}}
-        document = waitable("Mine", operation, {"state": "success", "matcher": matcher})
-        client = bwp.enable(boto3.client(service), definitions=document)
-        asked = answers(client, response)
-        return client.wait_until_mine(**parameters, max_wait=60), asked.requests
-
-    return wait
-
-
-def test_timestamp_is_compared_as_a_number(waited):
-    response, path = {"Table": {"CreationDateTime": NOON}}, f"Table.CreationDateTime >= `{EPOCH}`"
-    outcome, _ = waited("dynamodb", "DescribeTable", path, response, TableName="orders")
-    assert outcome.observed is True
-    assert outcome.response["Table"]["CreationDateTime"] is NOON
-
-
 CODED = "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"
 
 
@@ -183,9 +168,10 @@ CODED = "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"
      {"TemplateBody": '{"Action": "s3:GetObject"}'}, "TemplateBody"),
 ])  # fmt: skip
 def test_members_that_botocore_decodes_are_strings(waited, name, parameters, response, member):
+    service, operation = name.split(".")
     path = f"contains({member}, 's3:GetObject')"
     # botocore decodes in place.
-    outcome, _ = waited(*name.split("."), path, deepcopy(response), **parameters)
+    outcome, _ = waited(boto3.client(service), operation, path, deepcopy(response), **parameters)
     assert outcome.observed is True
 
 
@@ -195,21 +181,21 @@ def test_tuples_and_text_of_the_caller_follow_the_model(waited):
     queries = ({"Id": "a", "Expression": "1"}, {"Id": "b", "Expression": "2"})
     times = {"StartTime": "2024-01-01T00:00:00Z", "EndTime": "2024-01-01T01:00:00+00:00"}
     parameters = {"MetricDataQueries": queries, **times}
-    assert waited("cloudwatch", "GetMetricData", path, {}, "inputOutput", **parameters)
+    client = boto3.client("cloudwatch")
+    assert waited(client, "GetMetricData", path, {}, "inputOutput", **parameters)
 
 
 @pytest.mark.parametrize(("service", "operation", "sent"), [
     ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
     ("cloudtrail", "LookupEvents", "1767268800"),
 ])  # fmt: skip
-def test_a_time_without_a_zone_is_what_botocore_sends(
-    monkeypatch, waited, service, operation, sent
-):
+def test_time_without_zone_is_what_botocore_sends(monkeypatch, waited, service, operation, sent):
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     naive, path = dt.datetime(2026, 1, 1, 12), "input.StartTime == `1767268800`"  # noqa: DTZ001
     try:
-        _, [request] = waited(service, operation, path, {}, "inputOutput", StartTime=naive)
+        client = boto3.client(service)
+        _, [request] = waited(client, operation, path, {}, "inputOutput", StartTime=naive)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -240,6 +226,6 @@ def test_input_is_what_the_caller_gave(waited):
     """Before botocore adds tokens, and before handlers change it."""
     path = "length(input.TransactItems) == `1` && !(input.ClientRequestToken)"
     items = [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]
-    operation = "dynamodb", "TransactWriteItems"
-    _, [request] = waited(*operation, path, {}, "inputOutput", TransactItems=items)
+    client, operation = boto3.client("dynamodb"), "TransactWriteItems"
+    _, [request] = waited(client, operation, path, {}, "inputOutput", TransactItems=items)
     assert json.loads(request["body"])["ClientRequestToken"]

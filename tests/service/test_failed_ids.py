@@ -9,7 +9,7 @@ from service.ways import by_batch, by_method, by_waiter
 
 import boto_waiters_plus as bwp
 
-pytestmark = pytest.mark.usefixtures("installed")
+pytestmark = pytest.mark.usefixtures("installed", "virtual_time")
 WAYS = pytest.mark.parametrize("wait", [by_method, by_waiter, by_batch])
 IDS = ["i-0a1", "i-0b2", "i-0c3"]
 
@@ -65,9 +65,7 @@ MANY = {f"i-{n}": "pending" for n in range(30)}
     ({"i-0a1": "pending"}, IDS[:1], IDS[:1], "seen: pending ("),
     (MANY, list(MANY), list(MANY), "30 pending; not reached by i-0, i-1 and 28 more ("),
 ], ids=["some", "missing", "one missing", "one", "many"])  # fmt: skip
-def test_a_timeout_names_the_ids_that_have_not_got_there(
-    ec2, answers, virtual_time, wait, states, ids, failed_ids, words
-):
+def test_a_timeout_names_ids_not_there(ec2, answers, wait, states, ids, failed_ids, words):
     answers(ec2, reservations(states))
     error = failed(wait, ec2, ids)
     assert error.failed_ids == failed_ids
@@ -78,12 +76,12 @@ def test_a_timeout_names_the_ids_that_have_not_got_there(
     {**reservations({"i-0a1": "pending"}), "NextToken": "more"}, reservations({"i-9": "pending"}),
     {"Error": {"Code": "InvalidInstanceID.NotFound", "Message": "no"}, "ResponseMetadata": {}},
 ], ids=["more pages", "of another", "error"])  # fmt: skip
-def test_what_cannot_be_told_is_left_out(ec2, answers, answer, virtual_time):
+def test_what_cannot_be_told_is_left_out(ec2, answers, answer):
     answers(ec2, answer)
     assert failed(by_method, ec2).failed_ids == []
 
 
-def test_an_operation_without_a_list_has_no_ids(s3, answers, missing, virtual_time):
+def test_an_operation_without_a_list_has_no_ids(s3, answers, missing):
     answers(s3, missing)
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         s3.wait_until_bucket_exists(Bucket="b", max_wait=9)
@@ -92,7 +90,7 @@ def test_an_operation_without_a_list_has_no_ids(s3, answers, missing, virtual_ti
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_a_missing_service_of_ecs_may_appear_later(ecs, answers, attempts, virtual_time):
+def test_a_missing_service_of_ecs_may_appear_later(ecs, answers, attempts):
     """ECS says MISSING in a response; `missing_ok_for` takes it for what it means."""
     gone = {"services": [], "failures": [{"arn": "web", "reason": "MISSING"}]}
     counts = {"runningCount": 1, "desiredCount": 1, "status": "ACTIVE", "deployments": [{}]}
@@ -143,7 +141,7 @@ def test_stubber_errors_keep_their_words(ec2, coalesce):
     ("STOPPED", " (us-east-1:task/c/1) "),
     ("PENDING", "not reached by us-east-1:task/c/1; missing: eu-west-1:task/c/1 "),
 ])  # fmt: skip
-def test_arns_of_one_name_are_told_apart_as_in_the_label(ecs, answers, virtual_time, status, words):
+def test_arns_of_one_name_are_told_apart_as_in_the_label(ecs, answers, status, words):
     ids = [f"arn:aws:ecs:{region}:123456789012:task/c/1" for region in ("us-east-1", "eu-west-1")]
     answers(ecs, {"tasks": [{"taskArn": ids[0], "lastStatus": status}]})
     with pytest.raises(bwp.WaiterError) as caught:

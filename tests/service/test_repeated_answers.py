@@ -40,6 +40,9 @@ FAILURES = st.builds(
 )
 
 
+WEB = {"services": ["web"]}
+
+
 @pytest.fixture(scope="module")
 def judges():
     """What makes a new judge of `services_stable`: of a definition, and of a waiter object."""
@@ -48,10 +51,7 @@ def judges():
     model = ecs.meta.service_model.operation_model("DescribeServices")
     polling = find_waiter(ecs, "services_stable")[0].polling
     acceptors = acceptors_of(waiter, ecs, model)
-    return (
-        lambda: DefinitionJudge(polling, {"services": ["web"]}, None),
-        lambda: StockJudge(acceptors, {"services": ["web"]}, None),
-    )
+    return [lambda: DefinitionJudge(polling, WEB, None), lambda: StockJudge(acceptors, WEB, None)]
 
 
 @given(answers=st.lists(ANSWERS, min_size=2, max_size=6))

@@ -3,10 +3,12 @@
 import copy
 import json
 import pickle
+from pathlib import Path
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from service.roles import refusal
 
 import boto_waiters_plus as bwp
 
@@ -116,26 +118,16 @@ def test_items_may_be_the_identifiers_themselves(shared):
     assert [each["builds"] for each in answered] == [[build], []]
 
 
-OF_ONE = [
-    ("InvalidInstanceID.NotFound", 400), ("InvalidInstanceID.Malformed", 400),
-    ("ClusterNotFoundFault", 404), (ClientError({"Error": {"Code": "X.NotFound"}}, "op"), None),
-    # A policy may deny one of them.
-    ("AccessDeniedException", 400), ("UnauthorizedOperation", 403),
-]  # fmt: skip
-OF_ALL = [
-    ("RequestLimitExceeded", 503), ("ThrottlingException", 400), ("TooManyRequestsException", 429),
-    ("InternalError", 500), ("ExpiredToken", 403), ("ExpiredTokenException", 400),
-    ("AuthFailure", 401), ("SignatureDoesNotMatch", 403),
-    (EndpointConnectionError(endpoint_url="https://ec2"), None),
-]  # fmt: skip
+ROWS = json.loads((Path(__file__).parents[1] / "cases/errors.json").read_text("utf-8"))["shared"]
+ERRORS = [(refusal(row["code"], status=row["status"]), row["is_about_one"]) for row in ROWS]
+ERRORS.append((ClientError({"Error": {"Code": "InvalidVolume.NotFound"}}, "op"), True))
+ERRORS.append((EndpointConnectionError(endpoint_url="https://ec2"), False))
 
 
-@pytest.mark.parametrize(("code", "status"), OF_ONE + OF_ALL)
-def test_an_error_about_one_identifier_is_told_by_its_kind(shared, error_answer, code, status):
-    error = error_answer(code, status=status) if isinstance(code, str) else code
+@pytest.mark.parametrize(("error", "is_about_one"), ERRORS, ids=lambda value: str(value)[:50])
+def test_an_error_about_one_identifier_is_told_by_its_kind(shared, error, is_about_one):
     _, requests = shared("ec2", [["a"], ["b"]], error)
-    is_split = any("InstanceId.2" not in each["body"] for each in requests)
-    assert is_split is ((code, status) in OF_ONE)
+    assert any("InstanceId.2" not in each["body"] for each in requests) is is_about_one
 
 
 @pytest.mark.parametrize(("parameters", "is_shared"), [

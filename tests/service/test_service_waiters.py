@@ -3,6 +3,8 @@
 import copy
 import json
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import boto3
@@ -35,12 +37,12 @@ def own(name="StreamExists", expected="MINE", *, acceptors=None, **where):
 
 def waiters_2(**delays):
     """botocore's waiters of these names and delays, each for a state of its name."""
+    status = {"state": "success", "matcher": "path", "argument": STATUS}
+    body = {"operation": "DescribeStream", "maxAttempts": 5}
     waiters = {
-        name: {"operation": "DescribeStream", "delay": delay, "maxAttempts": 5, "acceptors": [
-            {"state": "success", "matcher": "path", "argument": STATUS, "expected": name}
-        ]}
+        name: {**body, "delay": delay, "acceptors": [{**status, "expected": name}]}
         for name, delay in delays.items()
-    }  # fmt: skip
+    }
     return {"version": 2, "waiters": waiters}
 
 
@@ -198,3 +200,99 @@ def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)
     assert definition(client(mine, service=service), "Mine").operation == operation
+
+
+# --- a definition together with its operation --------------------------------------------------
+
+PAGES = [(11, None, 100), (60, None, 100), (10, None, None), (60, 70, 70)]
+NAMES = [f"name-{number}" for number in range(60)]
+
+
+@pytest.mark.parametrize(("operation", "members", "category", "message"), [
+    ("DeleteTable", {}, UserWarning, "DeleteTable"),
+    ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine"),
+])  # fmt: skip
+def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
+    definitions = waitable("Mine", operation, ANY, **members)
+    client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)
+    answers(client, {})
+    with pytest.warns(category, match=message) as caught:
+        bwp.wait_until(client, "Mine", TableName="t", max_wait=60)
+    assert [record.filename for record in caught] == [__file__]
+    bwp.wait_until(client, "Mine", TableName="t", max_wait=60)  # Warnings are errors here.
+
+
+@pytest.mark.parametrize(("count", "given", "sent"), PAGES)
+def test_a_page_has_all_that_a_request_names(answers, count, given, sent):
+    client, names = bwp.enable(boto3.client("autoscaling")), NAMES[:count]
+    found = [{"AutoScalingGroupName": name, "Instances": []} for name in names]
+    asked = answers(client, {"AutoScalingGroups": found})
+    extra = {} if given is None else {"MaxRecords": given}
+    client.wait_until_group_exists(AutoScalingGroupNames=names, max_wait=9, **extra)
+    assert [request["body"].get("MaxRecords") for request in asked.requests] == [sent]
+
+
+def test_more_names_than_a_page_has_are_refused(answers):
+    client = bwp.enable(boto3.client("ecs"))
+    asked = answers(client, {"capacityProviders": []})
+    with pytest.raises(ValueError, match="capacityProviders"):
+        client.wait_until_capacity_providers_active(capacityProviders=NAMES[:11], max_wait=9)
+    assert asked.requests == []
+
+
+def test_a_list_may_be_empty_unless_it_has_the_identifiers():
+    ec2, ecs = bwp.enable(boto3.client("ec2")), bwp.enable(boto3.client("ecs"))
+    with pytest.raises(ValueError, match="InstanceIds"):
+        bwp.Wait(ec2, "InstanceRunning", {"InstanceIds": (), "Filters": []})
+    assert bwp.Wait(ec2, "InstanceRunning", {"Filters": [], "InstanceIds": ["i-1"]})
+    assert bwp.Wait(ecs, "ServicesStable", {"include": [], "services": ["s"]})
+
+
+# --- while another thread is inside a lookup ----------------------------------------------------
+
+
+class Slow(Loader):
+    """A loader whose files of waiters arrive when the test allows it."""
+
+    def __init__(self):
+        super().__init__()
+        self.inside, self.go_on = threading.Event(), threading.Event()
+
+    def load_data(self, name):
+        if "waiters" in name:
+            self.inside.set()
+            assert self.go_on.wait(60), "the other lookup has to end first"
+        return super().load_data(name)
+
+
+@pytest.fixture
+def slow(installed):
+    """The loader, and a client that it loads for."""
+    session, loader = botocore.session.Session(), Slow()
+    session.register_component("data_loader", loader)
+    return loader, session.create_client("kinesis", region_name="us-east-1")
+
+
+def stream_exists(client):
+    return client.wait_until_stream_exists.definition
+
+
+def test_a_slow_lookup_does_not_block_another_service(slow):
+    loader, kinesis = slow
+    dynamodb = botocore.session.Session().create_client("dynamodb", region_name="us-east-1")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(stream_exists, kinesis)
+        assert loader.inside.wait(60)
+        assert dynamodb.wait_until_table_exists.definition.name == "TableExists"
+        assert not first.done()
+        loader.go_on.set()
+        assert first.result(60).name == "StreamExists"
+
+
+def test_threads_that_look_up_at_once_get_one_definition(slow):
+    loader, kinesis = slow
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(stream_exists, kinesis) for _ in range(4)]
+        assert loader.inside.wait(60)
+        loader.go_on.set()
+        assert len({id(each.result(60)) for each in found}) == 1
