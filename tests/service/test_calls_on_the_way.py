@@ -117,7 +117,8 @@ def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
 @pytest.mark.parametrize("state", ["success", "retry", "failure"])
 @pytest.mark.parametrize("matcher", [{"success": False}, {"errorType": "ResourceNotFound"}])
 @pytest.mark.parametrize("in_thread", [False, True])
-def test_no_matcher_of_a_definition_sees_it(waitable, origin, state, matcher, in_thread):
+@pytest.mark.parametrize("way", [by_method, ways.by_batch])
+def test_no_matcher_of_a_definition_sees_it(waitable, way, origin, state, matcher, in_thread):
     acceptor = {"state": state, "matcher": matcher}
     other = {"state": "success", "matcher": {"success": True}}
     bwp.install(definitions=waitable("Mine", "DescribeStacks", acceptor, other))
@@ -125,7 +126,7 @@ def test_no_matcher_of_a_definition_sees_it(waitable, origin, state, matcher, in
     sending(client, (400, GONE))
     options = {"missing_ok_for": 30, "retry_errors_for": {"ResourceNotFound": 30}}
     with pytest.raises(bwp.WaiterFailedError, match=origin) as caught:
-        client.wait_until_mine(max_wait=60, call_in_thread=in_thread, **options)
+        way(client, "mine", max_wait=60, call_in_thread=in_thread, **options)
     assert caught.value.acceptor is None
     assert caught.value.__cause__.operation_name == origin
     assert len(called) == 1

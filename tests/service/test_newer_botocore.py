@@ -85,7 +85,7 @@ def by_begin(client, waiter, **options):
 
 @pytest.mark.parametrize("way", [by_waiter, by_begin, in_store])
 def test_an_unknown_failure_is_warned_of_by_each_way(newer, answers, virtual_time, way):
-    client = newer("CREATE_FAILED")
+    client = newer("CREATE_FAILED", "ERROR")
     answers(client, *[{}] * (way is by_begin), stream("CREATE_FAILED"), stream("ACTIVE"))
     with pytest.warns(UserWarning, match="CREATE_FAILED"):
         way(client, "stream_exists", StreamName="s", max_wait=600)
