@@ -99,3 +99,9 @@ def session_of(profile, *sts_answers, **options):
     session = botocore.session.Session(profile=profile)
     called = answering(session.get_component("event_emitter"), "before-call.sts", *sts_answers)
     return boto3.Session(botocore_session=session, region_name="us-east-1", **options), called
+
+
+def refusal(code, message="no", status=400, **details):
+    """The error response of a service, parsed."""
+    error = {"Code": code, "Message": message, **details}
+    return {"Error": error, "ResponseMetadata": {"HTTPStatusCode": status}}

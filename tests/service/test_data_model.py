@@ -23,13 +23,11 @@ EPOCH = 1704110400
 def structure(text, **more):
     """Return a structure: members of a text such as `Since=Timestamp Ids`."""
     pairs = (word.partition("=")[::2] for word in text.split())
-    return {
-        "type": "structure",
-        "members": {name: {"shape": shape or name} for name, shape in pairs},
-        **more,
-    }
+    members = {name: {"shape": shape or name} for name, shape in pairs}
+    return {"type": "structure", "members": members, **more}
 
 
+KINDS = ("String", "Integer", "Boolean", "Timestamp", "Blob")
 SHAPES = {
     "Output": structure(
         "Name=String Count=Integer Ready=Boolean Secret Created=Timestamp Data=Blob Body=Stream "
@@ -37,10 +35,7 @@ SHAPES = {
     ),
     "Input": structure("Since=Timestamp Ids"),
     "Ids": {"type": "list", "member": {"shape": "String"}},
-    **{
-        name: {"type": name.lower()}
-        for name in ("String", "Integer", "Boolean", "Timestamp", "Blob")
-    },
+    **{name: {"type": name.lower()} for name in KINDS},
     "Secret": {"type": "string", "sensitive": True},
     "Stream": {"type": "blob", "streaming": True},
     "Items": {"type": "list", "member": {"shape": "Item"}},
@@ -70,72 +65,65 @@ def make_client(tmp_path_factory):
 
 
 @pytest.fixture
-def outcome(answers, waitable, make_client):
-    """`outcome(path, expected, response)`: of a wait of one attempt."""
+def waited(answers, waitable):
+    """`waited(client, operation, path, response, **parameters)`: the outcome, the requests."""
 
-    def wait(path, expected, response):
+    def wait(client, operation, path, response, kind="output", expected="true", **parameters):
         comparator = "booleanEquals" if expected == "true" else "stringEquals"
-        matcher = {"path": path, "expected": expected, "comparator": comparator}
-        document = waitable("Mine", "Get", {"state": "success", "matcher": {"output": matcher}})
-        client = bwp.enable(make_client(), definitions=document)
-        answers(client, response)
-        return client.wait_until_mine(max_wait=60, max_attempts=1)
+        matcher = {kind: {"path": path, "expected": expected, "comparator": comparator}}
+        document = waitable("Mine", operation, {"state": "success", "matcher": matcher})
+        asked = answers(bwp.enable(client, definitions=document), response)
+        return client.wait_until_mine(**parameters, max_wait=60, max_attempts=1), asked.requests
 
     return wait
+
+
+@pytest.fixture
+def outcome(waited, make_client):
+    """`outcome(path, expected, response)`: of a wait of one attempt."""
+    client = make_client()
+    return lambda path, expected, got: waited(client, "Get", path, got, expected=expected)[0]
 
 
 # --- values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("Timestamp", NOON, EPOCH),
-        ("Timestamp", NOON.replace(microsecond=250000), EPOCH + 0.25),
-        ("Timestamp", NOON.astimezone(dt.timezone(dt.timedelta(hours=5))), EPOCH),
-        ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
-        ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
-        ("Timestamp", EPOCH, EPOCH),
-        ("Timestamp", "2024-01-01T12:00:00Z", EPOCH),
-        ("Timestamp", "2024-01-01T14:00:00+02:00", EPOCH),
-        ("Timestamp", "2024-01-01", EPOCH - 12 * 3600),
-        ("Timestamp", str(EPOCH), EPOCH),
-        ("Timestamp", "soon", "soon"),
-        ("Blob", b"\x00\xff", "AP8="),
-        ("Blob", bytearray(b"abc"), "YWJj"),
-        ("Blob", "abc", "YWJj"),
-        ("Stream", Body(), None),
-        ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
-        ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
-        ("Items", ({"At": NOON},), [{"At": EPOCH}]),
-        ("Ids", {"a"}, ["a"]),
-        ("Ids", frozenset(), []),
-        ("Integer", Decimal(3), 3),
-        ("Integer", Decimal("2.5"), 2.5),
-        ("String", {"List": ["ü"]}, '{"List": ["ü"]}'),
-        ("Document", {"any": (1, {2})}, {"any": [1, [2]]}),
-        ("ByKey", {"a": NOON}, {"a": EPOCH}),
-        ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
-        ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
-        ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
-        ("Choice", {"When": "2024-01-01T12:00:00Z"}, {"When": EPOCH}),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "expected"), [
+    ("Timestamp", NOON, EPOCH),
+    ("Timestamp", NOON.replace(microsecond=250000), EPOCH + 0.25),
+    ("Timestamp", NOON.astimezone(dt.timezone(dt.timedelta(hours=5))), EPOCH),
+    ("Timestamp", NOON.replace(tzinfo=None), EPOCH),
+    ("Timestamp", dt.datetime(1969, 12, 31, tzinfo=dt.timezone.utc), -86400),
+    ("Timestamp", EPOCH, EPOCH), ("Timestamp", str(EPOCH), EPOCH), ("Timestamp", "soon", "soon"),
+    ("Timestamp", "2024-01-01T12:00:00Z", EPOCH),
+    ("Timestamp", "2024-01-01T14:00:00+02:00", EPOCH),
+    ("Timestamp", "2024-01-01", EPOCH - 12 * 3600),
+    ("Blob", b"\x00\xff", "AP8="), ("Blob", bytearray(b"abc"), "YWJj"), ("Blob", "abc", "YWJj"),
+    ("Stream", Body(), None), ("String", b"#!user data", "IyF1c2VyIGRhdGE="),
+    ("Items", [{"At": NOON, "Raw": b"a"}], [{"At": EPOCH, "Raw": "YQ=="}]),
+    ("Items", ({"At": NOON},), [{"At": EPOCH}]), ("Ids", {"a"}, ["a"]), ("Ids", frozenset(), []),
+    ("Integer", Decimal(3), 3), ("Integer", Decimal("2.5"), 2.5),
+    ("String", {"List": ["ü"]}, '{"List": ["ü"]}'),
+    ("Document", {"any": (1, {2})}, {"any": [1, [2]]}), ("ByKey", {"a": NOON}, {"a": EPOCH}),
+    ("Tree", {"Child": {"Child": {"When": NOON}}}, {"Child": {"Child": {"When": EPOCH}}}),
+    ("Output", {"Unknown": NOON, "Name": "n"}, {"Unknown": EPOCH, "Name": "n"}),
+    ("Output", {"Items": None, "Created": None}, {"Items": None, "Created": None}),
+    ("Choice", {"When": "2024-01-01T12:00:00Z"}, {"When": EPOCH}),
+])  # fmt: skip
 def test_value_is_converted_by_its_shape(outcome, name, value, expected):
     text = json.dumps([expected, None], separators=(",", ":"))
     found = outcome(f"to_string([Of{name}, Created])", text, {f"Of{name}": value})
     assert found.response[f"Of{name}"] is value
 
 
-RAW = {"Created": NOON, "Data": b"a", "Items": [{"Id": "a", "At": NOON, "Raw": b"b"}, {"Id": "b"}]}
-CONVERTED = {
-    "Created": EPOCH,
-    "Data": "YQ==",
-    "Items": [{"Id": "a", "At": EPOCH, "Raw": "Yg=="}, {"Id": "b"}],
-}
-for document, moment in ((RAW, NOON), (CONVERTED, EPOCH)):
-    document |= {"ByKey": {"anything": moment}, "Tree": {"Child": {"Child": {"When": moment}}}}
-    document["Items"][1] |= {**document["Items"][0], "Id": "b"}
+def document(moment, data, raw):
+    item, tree = {"At": moment, "Raw": raw}, {"Child": {"Child": {"When": moment}}}
+    items = [{"Id": "a", **item}, {"Id": "b", **item}]
+    by_key = {"anything": moment}
+    return {"Created": moment, "Data": data, "Items": items, "Tree": tree, "ByKey": by_key}
+
+
+RAW, CONVERTED = document(NOON, b"a", b"b"), document(EPOCH, "YQ==", "Yg==")
 
 
 @pytest.mark.parametrize("path", [
@@ -168,60 +156,23 @@ def test_paths_over_sensitive_members_are_sensitive(outcome, path, sensitive):
 # --- on clients ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def waited(answers, waitable):
-    """`waited(service, operation, path, response)`: the outcome and the requests."""
-
-    def wait(service, operation, path, response, kind="output", **parameters):
-        matcher = {kind: {"path": path, "expected": "true", "comparator": "booleanEquals"}}
-        document = waitable("Mine", operation, {"state": "success", "matcher": matcher})
-        client = bwp.enable(boto3.client(service), definitions=document)
-        asked = answers(client, response)
-        return client.wait_until_mine(**parameters, max_wait=60), asked.requests
-
-    return wait
+CODED = "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"
 
 
-def test_timestamp_is_compared_as_a_number(waited):
-    response, path = {"Table": {"CreationDateTime": NOON}}, f"Table.CreationDateTime >= `{EPOCH}`"
-    outcome, _ = waited("dynamodb", "DescribeTable", path, response, TableName="orders")
-    assert outcome.observed is True
-    assert outcome.response["Table"]["CreationDateTime"] is NOON
-
-
-@pytest.mark.parametrize(
-    ("service", "operation", "parameters", "response", "member"),
-    [
-        (
-            "iam",
-            "GetRolePolicy",
-            {"RoleName": "r", "PolicyName": "p"},
-            {"PolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"},
-            "PolicyDocument",
-        ),
-        (
-            "iam",
-            "GetRole",
-            {"RoleName": "r"},
-            {"Role": {"AssumeRolePolicyDocument": "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"}},
-            "Role.AssumeRolePolicyDocument",
-        ),
-        (
-            "cloudformation",
-            "GetTemplate",
-            {"StackName": "s"},
-            {"TemplateBody": '{"Action": "s3:GetObject"}'},
-            "TemplateBody",
-        ),
-    ],
-)
-def test_members_that_botocore_decodes_are_strings(
-    waited, service, operation, parameters, response, member
-):
+@pytest.mark.parametrize(("name", "parameters", "response", "member"), [
+    ("iam.GetRolePolicy", {"RoleName": "r", "PolicyName": "p"}, {"PolicyDocument": CODED},
+     "PolicyDocument"),
+    ("iam.GetRole", {"RoleName": "r"}, {"Role": {"AssumeRolePolicyDocument": CODED}},
+     "Role.AssumeRolePolicyDocument"),
+    ("cloudformation.GetTemplate", {"StackName": "s"},
+     {"TemplateBody": '{"Action": "s3:GetObject"}'}, "TemplateBody"),
+])  # fmt: skip
+def test_members_that_botocore_decodes_are_strings(waited, name, parameters, response, member):
+    service, operation = name.split(".")
     path = f"contains({member}, 's3:GetObject')"
     # botocore decodes in place.
-    response = deepcopy(response)
-    assert waited(service, operation, path, response, **parameters)[0].observed is True
+    outcome, _ = waited(boto3.client(service), operation, path, deepcopy(response), **parameters)
+    assert outcome.observed is True
 
 
 def test_tuples_and_text_of_the_caller_follow_the_model(waited):
@@ -230,24 +181,21 @@ def test_tuples_and_text_of_the_caller_follow_the_model(waited):
     queries = ({"Id": "a", "Expression": "1"}, {"Id": "b", "Expression": "2"})
     times = {"StartTime": "2024-01-01T00:00:00Z", "EndTime": "2024-01-01T01:00:00+00:00"}
     parameters = {"MetricDataQueries": queries, **times}
-    assert waited("cloudwatch", "GetMetricData", path, {}, "inputOutput", **parameters)
+    client = boto3.client("cloudwatch")
+    assert waited(client, "GetMetricData", path, {}, "inputOutput", **parameters)
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "sent"),
-    [
-        ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
-        ("cloudtrail", "LookupEvents", "1767268800"),
-    ],
-)
-def test_a_time_without_a_zone_is_what_botocore_sends(
-    monkeypatch, waited, service, operation, sent
-):
+@pytest.mark.parametrize(("service", "operation", "sent"), [
+    ("ec2", "DescribeSpotPriceHistory", "2026-01-01T12:00:00Z"),
+    ("cloudtrail", "LookupEvents", "1767268800"),
+])  # fmt: skip
+def test_time_without_zone_is_what_botocore_sends(monkeypatch, waited, service, operation, sent):
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     naive, path = dt.datetime(2026, 1, 1, 12), "input.StartTime == `1767268800`"  # noqa: DTZ001
     try:
-        _, [request] = waited(service, operation, path, {}, "inputOutput", StartTime=naive)
+        client = boto3.client(service)
+        _, [request] = waited(client, operation, path, {}, "inputOutput", StartTime=naive)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -278,7 +226,6 @@ def test_input_is_what_the_caller_gave(waited):
     """Before botocore adds tokens, and before handlers change it."""
     path = "length(input.TransactItems) == `1` && !(input.ClientRequestToken)"
     items = [{"Put": {"TableName": "orders", "Item": {"id": {"S": "1"}}}}]
-    _, [request] = waited(
-        "dynamodb", "TransactWriteItems", path, {}, "inputOutput", TransactItems=items
-    )
+    client, operation = boto3.client("dynamodb"), "TransactWriteItems"
+    _, [request] = waited(client, operation, path, {}, "inputOutput", TransactItems=items)
     assert json.loads(request["body"])["ClientRequestToken"]

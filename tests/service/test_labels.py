@@ -1,83 +1,34 @@
 """Labels: which resource a wait is about, on everything that the package says."""
 
+import json
 import logging
+from pathlib import Path
 
 import boto3
 import pytest
-from service.ways import by_batch, by_method, by_task, by_waiter
+from service import ways
+from service.ways import by_method
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import conditions
 
-INSTANCES = "ec2.DescribeInstances"
-ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
-
-
-def filters(key="Name", **values):
-    return {"Filters": [{key: name, "Values": [*each]} for name, each in values.items()]}
+CASES = Path(__file__).parents[1] / "cases"
+ROWS = json.loads((CASES / "labels.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "label"),
-    [
-        ("s3.HeadBucket", {"Bucket": "my-bucket"}, "Bucket=my-bucket"),
-        ("s3.HeadObject", {"Bucket": "b", "Key": "k", "IfMatch": "x"}, "Bucket=b, Key=k"),
-        (INSTANCES, {"InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
-        (INSTANCES, {"InstanceIds": ["i-0", "i-1", "i-2"]}, "InstanceIds=[i-0, i-1, i-2]"),
-        (INSTANCES, {"InstanceIds": [*"012345678"]}, "InstanceIds=[0, 1 and 7 more]"),
-        (INSTANCES, {"InstanceIds": ("i-0",)}, "InstanceIds=[i-0]"),
-        (INSTANCES, filters(x=["y"]), "Filters=[x=y]"),
-        (
-            INSTANCES,
-            filters(**{"tag:Name": ["web", "db"], "vpc-id": ["vpc-1"]}),
-            "Filters=[tag:Name=web|db, vpc-id=vpc-1]",
-        ),
-        (INSTANCES, filters(a="1", b="2", c="3", d="4"), "Filters=[a=1, b=2 and 2 more]"),
-        (INSTANCES, {**filters(x=["y"]), "InstanceIds": ["i-1"]}, "InstanceIds=[i-1]"),
-        (INSTANCES, filters(tag=["x" * 300]), f"Filters=[tag={'x' * 93}...]"),
-        (INSTANCES, filters(**{"tag:Password": ["hidden"]}), ""),
-        (INSTANCES, filters(arn=["arn:aws:x:r:1:a/b"]), "Filters=[arn=a/b]"),
-        (INSTANCES, {"Filters": "x"}, ""),
-        (INSTANCES, {"Filters": [3]}, ""),
-        ("ssm.DescribeInstanceInformation", filters("Key", env=["prod"]), "Filters=[env=prod]"),
-        ("secretsmanager.ListSecrets", filters("Key", name=["db"]), "Filters=[name=db]"),
-        (INSTANCES, {"InstanceIds": [3], "NextToken": "t"}, ""),
-        ("cloudformation.DescribeStacks", {"StackName": "web"}, "StackName=web"),
-        ("kinesis.DescribeStream", {"StreamName": "s", "Limit": 3}, "StreamName=s"),
-        (
-            "ecs.DescribeServices",
-            {"services": ["a", "b", "c", "d"], "cluster": "prod"},
-            "cluster=prod, services=[a and 3 more]",
-        ),
-        ("s3.HeadBucket", {"Bucket": "x" * 300}, f"Bucket={'x' * 97}..."),
-        ("s3.HeadObject", {"Bucket": "b", "Key": "a\nb"}, "Bucket=b, Key=a\\nb"),
-        ("s3.HeadBucket", {"Bucket": 5}, ""),
-        ("s3.HeadObject", {"Bucket": "b", "SSECustomerKey": "secret"}, "Bucket=b"),
-        ("cognito-idp.GetUser", {"AccessToken": "secret"}, ""),
-        ("iam.GetAccessKeyLastUsed", {"AccessKeyId": "AKIA"}, ""),
-        ("secretsmanager.DescribeSecret", {"SecretId": "db"}, "SecretId=db"),
-        # Sensitive by the model, or an idempotency token.
-        (
-            "cognito-idp.DescribeUserPoolClient",
-            {"UserPoolId": "pool", "ClientId": "secret"},
-            "UserPoolId=pool",
-        ),
-        (
-            "chime-sdk-voice.DeleteVoiceConnectorTerminationCredentials",
-            {"VoiceConnectorId": "v", "Usernames": ["secret"]},
-            "VoiceConnectorId=v",
-        ),
-        ("athena.StopQueryExecution", {"QueryExecutionId": "token"}, ""),
-    ],
-)
-def test_label_of_an_operation(waitable, name, parameters, label):
-    service, _, operation = name.partition(".")
-    definitions = waitable("Mine", operation, *ANY["acceptors"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['operation']} {row['label'][:50]}")
+def test_label_of_an_operation(waitable, row):
+    service, _, operation = row["operation"].partition(".")
+    definitions = waitable("Mine", operation, {"state": "success", "matcher": {"success": True}})
     client = bwp.enable(boto3.client(service), definitions=definitions)
-    assert bwp.Wait(client, "Mine", parameters).label == f"{service} {label}".rstrip()
+    wait = bwp.Wait(client, "Mine", row["parameters"])
+    assert wait.label == f"{service} {row['label']}".rstrip()
 
 
-WAYS = [by_method, by_task, by_waiter, by_batch]
+def test_a_tuple_of_identifiers_is_labelled_as_a_list():
+    wait = bwp.Wait(boto3.client("ec2"), "InstanceRunning", {"InstanceIds": ("i-0",)})
+    assert wait.label == "ec2 InstanceIds=[i-0]"
+
+
 PLANTED = {"waiter": "bucket_exists", "Bucket": "planted", "max_wait": 9}
 
 
@@ -89,7 +40,7 @@ def ended(wait, client, what=PLANTED, **options):
         return error
 
 
-@pytest.mark.parametrize("wait", WAYS)
+@pytest.mark.parametrize("wait", ways.CALLS)
 def test_every_wait_has_its_label(wait, answers, missing, virtual_time):
     events = []
     bwp.install(on_event=events.append)
@@ -113,17 +64,11 @@ def texts_of(wait, client, caplog, what=PLANTED):
     return "\n".join([*parts, *map(repr, events)])
 
 
-@pytest.mark.parametrize("wait", WAYS)
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {},
-        {"Error": {"Code": "404", "Message": "Not Found"}, "ResponseMetadata": {}},
-        {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": {}},
-        {"Error": {"Code": "503", "Message": "Slow Down"}, "ResponseMetadata": {}},
-    ],
-    ids=["success", "timeout", "failure", "transient"],
-)
+@pytest.mark.parametrize("wait", ways.CALLS)
+@pytest.mark.parametrize("answer", [{}, *(
+    {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {}}
+    for code in ("404", "AccessDenied", "503")
+)], ids=["success", "timeout", "failure", "transient"])  # fmt: skip
 def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, caplog, virtual_time):
     bwp.install(defaults={"show_parameters": False})
     client = boto3.client("s3")
@@ -139,13 +84,10 @@ def test_show_parameters_false_hides_them_everywhere(wait, answer, answers, capl
 @pytest.mark.parametrize("state", ["terminated", "pending", "running"])
 def test_hidden_identifiers_are_counted(state, answers, caplog, virtual_time):
     ec2 = bwp.enable(boto3.client("ec2"), defaults={"show_parameters": False})
-    instances = [
-        {"InstanceId": f"i-planted{n}", "State": {"Name": each}}
-        for n, each in enumerate(["running", state])
-    ]
+    states = {"i-planted0": "running", "i-planted1": state}
+    instances = [{"InstanceId": name, "State": {"Name": each}} for name, each in states.items()]
     answers(ec2, {"Reservations": [{"Instances": instances}]})
-    ids = [each["InstanceId"] for each in instances]
-    what = {"waiter": "instance_running", "InstanceIds": ids, "max_wait": 60}
+    what = {"waiter": "instance_running", "InstanceIds": list(states), "max_wait": 60}
     text = texts_of(by_method, ec2, caplog, what)
     assert "planted" not in text
     assert ("1 of 2 identifiers" in text) == (state != "running")
@@ -166,20 +108,7 @@ def test_a_batch_hides_parameters_or_shows_the_callers_label(s3, answers, missin
     assert "web tier" in {report.label for report in reports}
 
 
-@pytest.mark.parametrize(("options", "kind", "words"), [
-    ({"label": 5}, TypeError, "label"), ({"label": ""}, ValueError, "label"),
-    ({"show_parameters": "no"}, TypeError, "show_parameters"),
-    ({"on_attempt": "print"}, TypeError, "on_attempt"),
-])  # fmt: skip
-def test_bad_input_is_refused_before_a_request(s3, answers, options, kind, words):
-    asked = answers(s3, {})
-    with pytest.raises(kind, match=words):
-        bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, **options)
-    if "label" not in options:
-        with pytest.raises(kind, match=words):
-            s3.wait_until_bucket_exists(Bucket="b", max_wait=60, **options)
-    with pytest.raises(kind, match=words):
-        conditions.wait_for(lambda: 1, max_wait=60, **options)
-    with pytest.raises(kind, match=words):
-        conditions.poll(lambda: 1, ANY, max_wait=60, **options)
-    assert asked.requests == []
+@pytest.mark.parametrize("label", [5, ""])
+def test_a_label_that_is_no_text_is_refused(s3, label):
+    with pytest.raises((TypeError, ValueError), match="label"):
+        bwp.Wait(s3, "BucketExists", {"Bucket": "b"}, label=label)

@@ -1,17 +1,26 @@
-"""Waiters that are made for a state of an operation, and which members are states."""
+"""Waiters that are made for a state of an operation, and which operations may be polled."""
 
+import contextlib
+import json
 import warnings
+from pathlib import Path
 
 import boto3
 import pytest
-from installed_models import with_the_operations_of_today
+from case_tables import experiments
+from installed_models import installed_operation, with_the_operations_of_today
 from service.own_service import clients_of
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
 from boto_waiters_plus.service.on_the_spot import made_waiter
 
-TABLE = "dynamodb.DescribeTable"
-DATABASES = "rds.DescribeDBInstances DBInstances[].DBInstanceStatus"
+CASES = Path(__file__).parents[1] / "cases"
+ROWS = json.loads((CASES / "made-waiters.json").read_text("utf-8"))
+
+
+def rows_of(kind):
+    return pytest.mark.parametrize("row", ROWS[kind], ids=lambda row: row["wait"])
 
 
 def made(name, until):
@@ -24,62 +33,28 @@ def made(name, until):
     return wait.bound_waiter.definition
 
 
+def compared(definition):
+    """Return what the acceptors of each state compare, in their order."""
+    found = {"success": [], "failure": []}
+    for each in definition.acceptors:
+        output = each.to_json()["matcher"].get("output", {"comparator": ""})
+        if "tring" in output["comparator"]:
+            found[each.state.value].append(output)
+    return found
+
+
+def states(outputs):
+    return [each["expected"] for each in outputs]
+
+
 @with_the_operations_of_today
-@pytest.mark.parametrize(
-    ("name", "until", "expected"),
-    [
-        # Failures by the words of the states that the model lists.
-        (
-            "dynamodb.DescribeTable",
-            "ACTIVE",
-            "Table.TableStatus stringEquals ACTIVE not INACCESSIBLE_ENCRYPTION_CREDENTIALS",
-        ),
-        (
-            "lambda.GetFunctionConfiguration State",
-            "Active",
-            "State stringEquals Active not Failed Deactivated",
-        ),
-        # Of a list, all: the model tells that it is one.
-        (
-            "ec2.DescribeVolumes",
-            "available",
-            "Volumes[].State allStringEquals available not deleted error",
-        ),
-        # A state in a structure of that name.
-        (
-            "ec2.DescribeInstances",
-            "terminated",
-            "Reservations[].Instances[].State.Name allStringEquals terminated not ",
-        ),
-        # What the model lists no states for.
-        ("ecs.DescribeServices", "ACTIVE", "services[].status allStringEquals ACTIVE not "),
-        (
-            "s3.GetBucketVersioning",
-            ["Enabled", "Suspended"],
-            "Status stringEquals Enabled Suspended not ",
-        ),
-        # One of a list is one state.
-        (
-            "ecs.DescribeTasks tasks[0].lastStatus",
-            "RUNNING",
-            "tasks[0].lastStatus stringEquals RUNNING not ",
-        ),
-        ("kms.DescribeKey", "Enabled", "KeyMetadata.KeyState stringEquals Enabled not "),
-        (
-            "workspaces.DescribeConnectionAliases",
-            "CREATED",
-            "ConnectionAliases[].State allStringEquals CREATED not ",
-        ),
-    ],
-)
-def test_states_become_acceptors(name, until, expected):
-    acceptors = [each.to_json() for each in made(name, until).acceptors]
-    outputs = {state: [] for state in ("success", "failure")}
-    for each in acceptors:
-        outputs[each["state"]].append(each["matcher"]["output"])
-    [(found, comparator)] = {(each["path"], each["comparator"]) for each in outputs["success"]}
-    states = [" ".join(each["expected"] for each in kind) for kind in outputs.values()]
-    assert f"{found} {comparator} {' not '.join(states)}" == expected
+@rows_of("acceptors")
+def test_states_become_acceptors(row):
+    found = compared(made(row["wait"], row["until"]))
+    [how] = {(each["path"], each["comparator"]) for each in found["success"]}
+    assert how == (row["path"], row["comparator"])
+    assert states(found["success"]) == row["success"]
+    assert states(found["failure"]) == row["failure"]
 
 
 def test_a_made_waiter_tells_how_states_were_sorted():
@@ -89,33 +64,10 @@ def test_a_made_waiter_tells_how_states_were_sorted():
         assert words in waiter.documentation
 
 
-@pytest.mark.parametrize(
-    ("name", "until", "words"),
-    [
-        ("dynamodb.DeleteTable", "ACTIVE", "DeleteTable"),
-        ("s3.GetObject", "COMPLETED", "GetObject is a stream"),
-        ("s3.HeadBucket", "Enabled", "HeadBucket has no member .*state_path, the JMESPath for one"),
-        ("ecs.DescribeTasks", "RUNNING", "one of 'tasks...healthStatus', 'tasks...lastStatus'"),
-        (TABLE, "ACTVE", "'ACTVE' of Table.TableStatus .*did you mean 'ACTIVE'"),
-        (TABLE, "active", "'active' of Table.TableStatus .*did you mean 'ACTIVE'"),
-        ("s3.GetBucketVersioning", "xyz", "'xyz' of Status .*known: Enabled, Suspended"),
-        (f"{TABLE} Table.TableState", "ACTIVE", "did you mean 'Table.TableStatus'"),
-        (f"{TABLE} Table", "ACTIVE", "structure"),
-        (
-            f"{TABLE} Table.ItemCount",
-            "5",
-            "a long, .*give state_path: 'Table.to_string.ItemCount.'",
-        ),
-        (f"{TABLE} Table.[", "ACTIVE", r"path 'Table.\[' is not a JMESPath"),
-        (TABLE, [], "until_state is empty"),
-        # The state of the resource itself comes before others beside it.
-        ("ec2.DescribeFleets", "active", "state_path: one of 'Fleets...FleetState'"),
-        ("secretsmanager.GetSecretValue", "x", "GetSecretValue has no member"),
-    ],
-)
-def test_what_cannot_be_made_is_refused(name, until, words):
-    with pytest.raises(ValueError, match=words):
-        made(name, until)
+@rows_of("refused")
+def test_what_cannot_be_made_is_refused(row):
+    with pytest.raises(ValueError, match=row["words"]):
+        made(row["wait"], row["until"])
 
 
 @pytest.mark.parametrize("until", [True, 5, 1.5])
@@ -124,61 +76,28 @@ def test_a_boolean_or_number_is_refused(until):
         made("dynamodb.DescribeTable", until)
 
 
-@pytest.mark.parametrize(
-    ("name", "until", "told"),
-    [
-        (
-            "forecast.DescribeDatasetGroup",
-            ["CREATE FAILED", "ACTIVE"],
-            ["known: ACTIVE, CREATE_PENDING", "mean 'CREATE_FAILED'?"],
-        ),
-        # Shipped waiters know states that no documentation has.
-        (DATABASES, "avalable", ["known: ", "available", "mean 'available'?"]),
-        # Any word of the documentation.
-        (DATABASES, "current", ["known: ", "available"]),
-        ("personalize.DescribeRecipe", "DONE", ["recipe.status", "'DONE' cannot be checked"]),
-        # Nearest to the root, whatever lies deeper.
-        ("autoscaling.DescribeAutoScalingGroups", "x", ["AutoScalingGroups[].Status"]),
-    ],
-)
-def test_a_state_that_no_model_lists_is_warned_of(name, until, told):
-    operation = name.partition(" ")[0].partition(".")[2]
+@rows_of("warned")
+def test_a_state_that_no_model_lists_is_warned_of(row):
+    operation = row["wait"].partition(" ")[0].partition(".")[2]
     with pytest.warns(UserWarning, match=operation) as caught:
-        made(name, until)
+        made(row["wait"], row["until"])
     [warning] = caught
-    assert all(text in str(warning.message) for text in told)
+    assert all(text in str(warning.message) for text in row["words"])
     assert warning.filename == __file__
 
 
-@pytest.mark.parametrize(
-    ("name", "until"),
-    [
-        ("forecast.DescribeDatasetGroup", "CREATE_FAILED"),
-        ("personalize.DescribeCampaign", ["ACTIVE", "CREATE FAILED"]),
-        ("rds.DescribeDBInstances DBInstances[0].DBInstanceStatus", "available"),
-        (f"{TABLE} to_string(Table.ItemCount)", "5"),
-        # The model lists 'Available'; a shipped waiter knows what the service answers.
-        ("ec2.DescribeVpcEndpoints VpcEndpoints[].State", "available"),
-    ],
-)
-def test_a_state_that_is_known_is_silent(name, until):
+@rows_of("known")
+def test_a_state_that_is_known_is_silent(row):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made(name, until)
-
-
-def test_a_sensitive_output_may_be_polled_by_its_caller():
-    """Its state is shown, and nothing else."""
-    waiter = made("lambda.GetFunctionConfiguration State", "Active")
-    assert waiter.operation == "GetFunctionConfiguration"
+        made(row["wait"], row["until"])
 
 
 def test_state_is_that_of_the_list_that_a_path_counts(answers, waitable, virtual_time):
     seen, path = [], "length(AutoScalingGroups[].Instances[]) == `2`"
     matcher = {"output": {"path": path, "comparator": "booleanEquals", "expected": "true"}}
-    document = waitable(
-        "Full", "DescribeAutoScalingGroups", {"state": "success", "matcher": matcher}
-    )
+    acceptor = {"state": "success", "matcher": matcher}
+    document = waitable("Full", "DescribeAutoScalingGroups", acceptor)
     client = bwp.enable(boto3.client("autoscaling"), definitions=document)
     group = {"Status": "x", "Instances": [{"LifecycleState": "Pending", "HealthStatus": "y"}]}
     answers(client, {"AutoScalingGroups": [group]}, {"AutoScalingGroups": [group, group]})
@@ -193,34 +112,78 @@ def test_gone_may_be_the_name_of_a_state(tmp_path):
     }
     client = clients_of(tmp_path, "DescribeThing", shapes=shapes, output={"shape": "Thing"})()
     wait = bwp.Wait(client, "DescribeThing", {}, until_state="gone")
-    assert [each.describe() for each in wait.definition.acceptors] == [
-        "success when status is 'gone'"
-    ]
+    [acceptor] = wait.definition.acceptors
+    assert acceptor.describe() == "success when status is 'gone'"
 
 
 @with_the_operations_of_today
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        # The state of the resource, and a deletion that failed.
-        ("cloudformation.DescribeStacks", "DELETE_COMPLETE not DELETE_FAILED"),
-        ("efs.DescribeFileSystems", "deleted not error"),
-        ("eks.DescribeNodegroup", " not DELETE_FAILED"),
-        # The model lists no states: a shipped waiter knows one.
-        ("elasticache.DescribeCacheClusters", "deleted not "),
-        # States of a part of the resource.
-        ("logs.DescribeLogGroups", " not "),
-        ("secretsmanager.DescribeSecret", " not "),
-        ("ec2.DescribeInstanceAttribute", " not "),
-    ],
-)
-def test_states_in_which_a_resource_is_gone(name, expected):
-    service, _, operation = name.partition(".")
-    client = boto3.client(service)
-    found = made_waiter(client.meta.service_model.operation_model(operation), "gone")
-    compared = {"success": [], "failure": []}
-    for each in (each.to_json() for each in found.acceptors):
-        output = each["matcher"].get("output", {"comparator": ""})
-        if "tring" in output["comparator"]:
-            compared[each["state"]].append(output["expected"])
-    assert " not ".join(map(" ".join, compared.values())) == expected
+@rows_of("gone")
+def test_states_in_which_a_resource_is_gone(row):
+    service, _, operation = row["wait"].partition(".")
+    model = boto3.client(service).meta.service_model.operation_model(operation)
+    found = compared(made_waiter(model, "gone"))
+    assert states(found["success"]) == row["success"]
+    assert states(found["failure"]) == row["failure"]
+
+
+# --- which operations a definition of somebody else may poll -----------------------------------
+
+
+def reason_of_its_caller(client, name):
+    try:
+        _ = bwp.Wait(client, name, {}, until_state="x", state_path="to_string(@)").bound_waiter
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def reason_from_outside(client, definition):
+    """Return the reason that a start by HTTP is refused for."""
+    testclient = pytest.importorskip("starlette.testclient")
+    service = client.meta.service_model.service_name
+    body = {"service": service, "waiter": "Mine", "max_wait": 9, "definition": definition}
+    with contextlib.closing(operations.Store(":memory:")) as store:
+        web = operations.asgi(store, token="word", make_client=lambda *_: client)
+        headers = {"Authorization": "Bearer word"}
+        answer = testclient.TestClient(web, headers=headers).post("/operations", json=body)
+    detail = answer.json().get("detail", "")
+    _, is_about_it, reason = detail.partition("Mine: ")
+    return reason if is_about_it else ""
+
+
+@experiments("polls", "operation", "outside", "own")
+def test_reason_not_to_poll(waitable, operation, outside, own):
+    """From outside, what is shown counts; the caller of a wait may poll what is sensitive."""
+    name = installed_operation(operation).name
+    client = boto3.client(operation.partition(".")[0])
+    definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
+    assert reason_of_its_caller(client, name) == own.replace("{name}", name)
+    assert reason_from_outside(client, definition) == outside.replace("{name}", name)
+
+
+@pytest.mark.parametrize(("name", "mark", "reads"), [
+    ("SuggestPlaces", {"readonly": True}, True), ("SuggestPlaces", {}, False),
+    ("StartRevocation", {"readonly": True}, False),
+])  # fmt: skip
+def test_a_mark_of_the_model_counts_unless_the_verb_contradicts(tmp_path, name, mark, reads):
+    shapes = {"Output": {"type": "structure", "members": {}}}
+    client = clients_of(tmp_path, name, shapes=shapes, output={"shape": "Output"}, **mark)()
+    assert (reason_of_its_caller(client, name) == "") is reads
+
+
+def test_what_left_the_list_is_waited_for_from_python(answers, virtual_time):
+    client = boto3.client("redshift-data")
+    answers(client, {"TotalNumRows": 0}, {"TotalNumRows": 1})
+    made = {"until_state": "1", "state_path": "to_string(TotalNumRows)"}
+    assert bwp.wait_until(client, "GetStatementResult", max_wait=60, Id="s", **made).attempts == 2
+
+
+def test_what_people_hide_is_not_observed(answers, virtual_time, waitable):
+    client = boto3.client("codebuild")
+    path = "builds[0].environment.environmentVariables[0].value"
+    output = {"path": path, "expected": "old", "comparator": "stringEquals"}
+    acceptor = {"state": "success", "matcher": {"output": output}}
+    (definition,) = bwp.load_definitions(waitable("Mine", "BatchGetBuilds", acceptor))
+    variables = {"environmentVariables": [{"name": "DB_PASSWORD", "value": "old"}]}
+    answers(client, {"builds": [{"environment": variables}]})
+    assert bwp.wait_until(client, definition, max_wait=60, ids=["b"]).observed is None

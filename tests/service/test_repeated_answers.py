@@ -5,7 +5,7 @@ import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+from service import ways
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.budget import Reply
@@ -21,12 +21,8 @@ def answer(status, rollout, request):
     return {"services": [service], "ResponseMetadata": metadata}
 
 
-ANSWERS = st.builds(
-    answer,
-    st.sampled_from(["ACTIVE", "DRAINING"]),
-    st.sampled_from(["IN_PROGRESS", "COMPLETED"]),
-    st.sampled_from("ab"),
-)
+STATES = st.sampled_from(["ACTIVE", "DRAINING"]), st.sampled_from(["IN_PROGRESS", "COMPLETED"])
+ANSWERS = st.builds(answer, *STATES, st.sampled_from("ab"))
 
 
 def failure(code, message, status, request):
@@ -44,6 +40,9 @@ FAILURES = st.builds(
 )
 
 
+WEB = {"services": ["web"]}
+
+
 @pytest.fixture(scope="module")
 def judges():
     """What makes a new judge of `services_stable`: of a definition, and of a waiter object."""
@@ -52,10 +51,7 @@ def judges():
     model = ecs.meta.service_model.operation_model("DescribeServices")
     polling = find_waiter(ecs, "services_stable")[0].polling
     acceptors = acceptors_of(waiter, ecs, model)
-    return (
-        lambda: DefinitionJudge(polling, {"services": ["web"]}, None),
-        lambda: StockJudge(acceptors, {"services": ["web"]}, None),
-    )
+    return [lambda: DefinitionJudge(polling, WEB, None), lambda: StockJudge(acceptors, WEB, None)]
 
 
 @given(answers=st.lists(ANSWERS, min_size=2, max_size=6))
@@ -87,23 +83,20 @@ def test_a_judge_sees_in_an_error_what_a_new_one_would(judges, errors, ended):
             assert one.last_response is each.response
 
 
-def test_true_is_not_what_1_was(answers, virtual_time):
+def test_true_is_not_what_1_was(waitable, answers, virtual_time):
     kms = boto3.client("kms")
     headers = {"ResponseMetadata": {"HTTPHeaders": {"date": "today"}}}
     keys = ({"KeyMetadata": {"KeyId": "k", "Enabled": each}} for each in (1, True))
     calls = answers(kms, *({**each, **headers} for each in keys))
     path = {"path": "KeyMetadata.Enabled", "expected": "true", "comparator": "booleanEquals"}
     acceptor = {"state": "success", "matcher": {"output": path}}
-    waitable = {"smithy.waiters#waitable": {"KeyEnabled": {"acceptors": [acceptor]}}}
-    shapes = {"com.amazonaws.kms#DescribeKey": {"type": "apply", "traits": waitable}}
-    [definition] = bwp.load_definitions({"smithy": "2.0", "shapes": shapes})
+    [definition] = bwp.load_definitions(waitable("KeyEnabled", "DescribeKey", acceptor))
     assert bwp.wait_until(kms, definition, KeyId="k", max_wait=60).observed is True
     assert len(calls.requests) == 2
 
 
-@pytest.mark.parametrize("way", [by_method, by_task, by_batch, by_waiter, in_background, in_store])
-def test_a_test_double_may_change_what_it_gave(way, answers, virtual_time):
-    bwp.install()
+@pytest.mark.parametrize("way", ways.ALL)
+def test_a_test_double_may_change_what_it_gave(installed, way, answers, virtual_time):
     table = {"TableName": "table", "TableStatus": "CREATING"}
 
     def answer():

@@ -3,6 +3,8 @@
 import copy
 import json
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import boto3
@@ -26,24 +28,22 @@ def status(expected):
     return {"state": "success", "matcher": {"output": matcher}}
 
 
-def document(trait, namespace=KINESIS, operation="DescribeStream", **waiters):
-    shape = {"type": "apply", "traits": {trait: waiters}}
-    return {"smithy": "2.0", "shapes": {f"{namespace}#{operation}": shape}}
+def own(name="StreamExists", expected="MINE", *, acceptors=None, **where):
+    where = {"namespace": KINESIS, "operation": "DescribeStream", "members": {}, **where}
+    body = {"acceptors": acceptors or [status(expected)], **where["members"]}
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": {name: body}}}
+    return {"smithy": "2.0", "shapes": {f"{where['namespace']}#{where['operation']}": shape}}
 
 
-def own(name="StreamExists", expected="MINE", *, acceptors=None, members=None, **where):
-    body = {"acceptors": acceptors or [status(expected)], **(members or {})}
-    return document("smithy.waiters#waitable", **where, **{name: body})
-
-
-def waiters_2(**waiters):
+def waiters_2(**delays):
+    """botocore's waiters of these names and delays, each for a state of its name."""
+    status = {"state": "success", "matcher": "path", "argument": STATUS}
+    body = {"operation": "DescribeStream", "maxAttempts": 5}
+    waiters = {
+        name: {**body, "delay": delay, "acceptors": [{**status, "expected": name}]}
+        for name, delay in delays.items()
+    }
     return {"version": 2, "waiters": waiters}
-
-
-def waiter_2(expected, **members):
-    acceptor = {"state": "success", "matcher": "path", "argument": STATUS, "expected": expected}
-    body = {"operation": "DescribeStream", "delay": 3, "maxAttempts": 5, "acceptors": [acceptor]}
-    return {**body, **members}
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def expected_of(client, name="StreamExists"):
 
 
 def test_the_first_place_with_the_waiter_wins(on_path):
-    on_path("waiters-2", waiters_2(StreamExists=waiter_2("BOTOCORE")))
+    on_path("waiters-2", waiters_2(StreamExists=3))
     assert expected_of(client()) == "ACTIVE"
     assert "data/kinesis.json" in definition(client()).source
     on_path("smithy-waiters-1", own(expected="PATH"))
@@ -83,40 +83,31 @@ def test_the_first_place_with_the_waiter_wins(on_path):
     assert expected_of(client(own(expected="GIVEN"))) == "GIVEN"
 
 
-def test_waiters_of_a_newer_botocore_work(on_path):
-    on_path("waiters-2", waiters_2(StreamBrandNew=waiter_2("SHINY", operation="describe_stream")))
-    found = definition(client(), "StreamBrandNew")
-    assert (found.min_delay, found.max_delay) == (1, 3)
-    assert found.operation == "DescribeStream"
-
-
-def test_extras_of_the_search_path_are_merged(on_path):
-    base = waiters_2(StreamBase=waiter_2("BASE"))
+def test_extras_of_the_search_path_are_merged(installed, on_path):
+    base, extra = waiters_2(StreamBase=3), waiters_2(StreamExtra=3)
     on_path("waiters-2", base)
-    extra = {"version": 1, "merge": {"waiters": {"StreamExtra": waiter_2("EXTRA")}}}
-    on_path("waiters-2.sdk-extras", extra)
+    on_path("waiters-2.sdk-extras", {"version": 1, "merge": {"waiters": extra["waiters"]}})
     session = botocore.session.Session()
-    bwp.install()
     kinesis = session.create_client("kinesis", region_name="us-east-1")
-    assert expected_of(kinesis, "StreamExtra") == "EXTRA"
-    assert expected_of(kinesis, "StreamBase") == "BASE"
+    for name in ("StreamExtra", "StreamBase"):
+        assert expected_of(kinesis, name) == name
     assert session.get_component("data_loader").load_data(f"{FOLDER}/waiters-2") == base
 
 
 def test_smithys_delays_replace_converted_ones_only(on_path):
-    on_path("waiters-2", waiters_2(StreamNew=waiter_2("NEW"), Slow=waiter_2("N", delay=300)))
+    on_path("waiters-2", waiters_2(StreamNew=3, Slow=300))
     mine = own("StreamOwn", "OWN", members={"minDelay": 4, "tags": ["generated"]})
     kinesis = client(mine)
 
-    def delays(waiter, options=bwp.SMITHY):
-        found = definition(kinesis, waiter) if isinstance(waiter, str) else waiter
-        policy = policy_for(found, options, 300)
+    def delays(waiter, options=bwp.SMITHY, **members):
+        policy = policy_for(replace(definition(kinesis, waiter), **members), options, 300)
         return policy.delays.min_delay, policy.delays.max_delay
 
     assert delays("StreamExists") == (10, 120)
     assert delays("StreamNew") == (3, 120)
     assert delays("Slow") == (300, 300)
-    assert delays(replace(definition(kinesis, "StreamNew"), max_delay=7)) == (1, 7)
+    assert delays("StreamNew", NO_OPTIONS) == (1, 3)
+    assert delays("StreamNew", max_delay=7) == (1, 7)
     assert delays("StreamOwn") == (4, 120)
     assert delays("StreamConsumerActive") == delays("StreamConsumerActive", NO_OPTIONS)
     assert delays("StreamExists", WaitOptions(max_delay=60).merged_over(bwp.SMITHY)) == (10, 60)
@@ -170,13 +161,10 @@ def test_definitions_without_a_service_may_not_fit(caplog):
     assert caplog.records == []
 
 
-@pytest.mark.parametrize(
-    ("operation", "acceptors", "problem"),
-    [
-        ("SubscribeToShard", [status("A")], "event stream"),
-        ("AddTagsToStream", [ANY, status("A")], "acceptor 1"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "acceptors", "problem"), [
+    ("SubscribeToShard", [status("A")], "event stream"),
+    ("AddTagsToStream", [ANY, status("A")], "acceptor 1"),
+])  # fmt: skip
 def test_what_no_wait_can_judge_is_refused(operation, acceptors, problem):
     kinesis = client(own("Mine", operation=operation, acceptors=acceptors, namespace="example"))
     with pytest.raises(bwp.WaiterDefinitionError, match=problem):
@@ -212,3 +200,99 @@ def test_aws_namespaces_match_any_name_of_the_service(service, namespace):
     operation = botocore.session.get_session().get_service_model(service).operation_names[0]
     mine = own("Mine", acceptors=[ANY], namespace=namespace, operation=operation)
     assert definition(client(mine, service=service), "Mine").operation == operation
+
+
+# --- a definition together with its operation --------------------------------------------------
+
+PAGES = [(11, None, 100), (60, None, 100), (10, None, None), (60, 70, 70)]
+NAMES = [f"name-{number}" for number in range(60)]
+
+
+@pytest.mark.parametrize(("operation", "members", "category", "message"), [
+    ("DeleteTable", {}, UserWarning, "DeleteTable"),
+    ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine"),
+])  # fmt: skip
+def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
+    definitions = waitable("Mine", operation, ANY, **members)
+    client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)
+    answers(client, {})
+    with pytest.warns(category, match=message) as caught:
+        bwp.wait_until(client, "Mine", TableName="t", max_wait=60)
+    assert [record.filename for record in caught] == [__file__]
+    bwp.wait_until(client, "Mine", TableName="t", max_wait=60)  # Warnings are errors here.
+
+
+@pytest.mark.parametrize(("count", "given", "sent"), PAGES)
+def test_a_page_has_all_that_a_request_names(answers, count, given, sent):
+    client, names = bwp.enable(boto3.client("autoscaling")), NAMES[:count]
+    found = [{"AutoScalingGroupName": name, "Instances": []} for name in names]
+    asked = answers(client, {"AutoScalingGroups": found})
+    extra = {} if given is None else {"MaxRecords": given}
+    client.wait_until_group_exists(AutoScalingGroupNames=names, max_wait=9, **extra)
+    assert [request["body"].get("MaxRecords") for request in asked.requests] == [sent]
+
+
+def test_more_names_than_a_page_has_are_refused(answers):
+    client = bwp.enable(boto3.client("ecs"))
+    asked = answers(client, {"capacityProviders": []})
+    with pytest.raises(ValueError, match="capacityProviders"):
+        client.wait_until_capacity_providers_active(capacityProviders=NAMES[:11], max_wait=9)
+    assert asked.requests == []
+
+
+def test_a_list_may_be_empty_unless_it_has_the_identifiers():
+    ec2, ecs = bwp.enable(boto3.client("ec2")), bwp.enable(boto3.client("ecs"))
+    with pytest.raises(ValueError, match="InstanceIds"):
+        bwp.Wait(ec2, "InstanceRunning", {"InstanceIds": (), "Filters": []})
+    assert bwp.Wait(ec2, "InstanceRunning", {"Filters": [], "InstanceIds": ["i-1"]})
+    assert bwp.Wait(ecs, "ServicesStable", {"include": [], "services": ["s"]})
+
+
+# --- while another thread is inside a lookup ----------------------------------------------------
+
+
+class Slow(Loader):
+    """A loader whose files of waiters arrive when the test allows it."""
+
+    def __init__(self):
+        super().__init__()
+        self.inside, self.go_on = threading.Event(), threading.Event()
+
+    def load_data(self, name):
+        if "waiters" in name:
+            self.inside.set()
+            assert self.go_on.wait(60), "the other lookup has to end first"
+        return super().load_data(name)
+
+
+@pytest.fixture
+def slow(installed):
+    """The loader, and a client that it loads for."""
+    session, loader = botocore.session.Session(), Slow()
+    session.register_component("data_loader", loader)
+    return loader, session.create_client("kinesis", region_name="us-east-1")
+
+
+def stream_exists(client):
+    return client.wait_until_stream_exists.definition
+
+
+def test_a_slow_lookup_does_not_block_another_service(slow):
+    loader, kinesis = slow
+    dynamodb = botocore.session.Session().create_client("dynamodb", region_name="us-east-1")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(stream_exists, kinesis)
+        assert loader.inside.wait(60)
+        assert dynamodb.wait_until_table_exists.definition.name == "TableExists"
+        assert not first.done()
+        loader.go_on.set()
+        assert first.result(60).name == "StreamExists"
+
+
+def test_threads_that_look_up_at_once_get_one_definition(slow):
+    loader, kinesis = slow
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(stream_exists, kinesis) for _ in range(4)]
+        assert loader.inside.wait(60)
+        loader.go_on.set()
+        assert len({id(each.result(60)) for each in found}) == 1

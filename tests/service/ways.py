@@ -42,3 +42,7 @@ def in_store(client, waiter, **keywords):
         operation = store.start(client, waiter, **keywords)
         store.work(until_idle=True, make_client=lambda _: client)
         return operation.result()
+
+
+CALLS = [by_method, by_waiter, by_task, by_batch]
+ALL = [*CALLS, in_background, in_store]
