@@ -32,10 +32,10 @@ def raised_by(call):
     return None
 
 
-def own_threads():
-    """The threads of the package, but for the one that watches and ends when it is idle."""
-    names = "boto_waiters_plus", "boto_waiters_plus watchdog"
-    return [t for t in threading.enumerate() if t.name.startswith(names[0]) and t.name != names[1]]
+def own_threads(*but):
+    """The threads of the package whose names do not end so."""
+    threads = [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
+    return [thread for thread in threads if not thread.name.endswith(but)]
 
 
 def skip_without_black_holes():

@@ -52,12 +52,12 @@ def leaving_nothing(collect_garbage):
     with warnings.catch_warnings(record=True) as unclosed:
         warnings.simplefilter("always", ResourceWarning)
         yield
-        for thread in own_threads():
+        for thread in own_threads("watchdog"):
             # One that is being started cannot be joined yet.
             while thread.ident is None:
                 time.sleep(0.01)
             thread.join(30)
-        assert own_threads() == []
+        assert own_threads("watchdog") == []
         collect_garbage()
     assert [str(each.message) for each in unclosed] == []
     end = time.perf_counter() + 5
