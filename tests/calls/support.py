@@ -7,6 +7,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from faults.support import own_threads
 
 from boto_waiters_plus.calls.awaited_call import await_within
 from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, current_budget
@@ -75,19 +76,13 @@ def until_cut():
         threading.Event().wait(0.002)
 
 
-def own_threads():
-    return [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
-
-
-def join_own_threads():
-    """Wait until the package's threads have ended: each does when it is idle."""
-    for thread in own_threads():
+def join_own_threads(*but):
+    """Wait until the package's threads have ended, each when it is idle, but those of this name."""
+    for thread in own_threads(*but):
         thread.join(60)
-    assert own_threads() == []
+    assert own_threads(*but) == []
 
 
 def join_call_threads():
     """Wait until the calls that were abandoned have ended."""
-    for thread in own_threads():
-        if "watchdog" not in thread.name:
-            thread.join(60)
+    join_own_threads("watchdog")
