@@ -16,7 +16,7 @@ from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
 from case_tables import experiments
 from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
-from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter
+from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter, in_background
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -164,11 +164,14 @@ def by_call_in_thread(client, prompt):
 
 
 @pytest.mark.parametrize("way", [by_refresh, by_call_in_thread])
-def test_terminal_gets_its_echo_back_from_a_prompt_that_is_left_behind(clock, terminal, way):
+@pytest.mark.parametrize("had_echo", [True, False])
+def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(clock, terminal, way, had_echo):
+    """It is left alone if it had none: another prompt was open, and turned it on meanwhile."""
     go_on = threading.Event()
+    quiet(terminal, echo=had_echo)
 
     def ask():
-        quiet(terminal)
+        quiet(terminal, echo=not had_echo)
         clock.advance()
         go_on.wait(60)
 
@@ -176,22 +179,6 @@ def test_terminal_gets_its_echo_back_from_a_prompt_that_is_left_behind(clock, te
         way(make_client(), ask)
     assert has_echo(terminal)
     go_on.set()
-
-
-def test_terminal_that_had_no_echo_is_left_alone(clock, terminal):
-    # Another prompt was open, and turned it on again meanwhile.
-    go_on = threading.Event()
-    quiet(terminal)
-
-    def hang():
-        quiet(terminal, echo=True)
-        clock.advance()
-        go_on.wait(60)
-
-    with ended("deadline"):
-        by_refresh(make_client(), hang)
-    go_on.set()
-    assert has_echo(terminal)
 
 
 def test_a_refresh_that_failed_leaves_no_prompt(terminal):
@@ -277,34 +264,40 @@ class Person:
         return "123456"
 
 
-def stacks_of(person, *, mode="legacy", **arguments):
-    """A client of a role that needs a code, and the calls that assume it."""
+def session_with(person):
+    """A session of a role that needs a code, and the calls that assume it."""
     session, called = session_of("person", KEYS)
     providers = session._session.get_component("credential_provider")
     providers.get_provider("assume-role")._prompter = person
+    return session, called
+
+
+def stacks_of(person, *, mode="legacy"):
+    """A client of such a session, and these calls."""
+    session, called = session_with(person)
     config = Config(retries={"mode": mode, "total_max_attempts": 1})
-    client = session.client("cloudformation", config=config, **arguments)
+    client = session.client("cloudformation", config=config)
     sending(client, (400, GONE))
     return client, called
 
 
+def batch_of(client, waiter, max_wait, parameters, **options):
+    return [bwp.Wait(client, waiter, parameters, max_wait=max_wait, **options)]
+
+
 def by_all_in_task(client, waiter, *, max_wait, **parameters):
-    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
-    return asyncio.run(bwp.wait_all_async(waits))[0]
+    return asyncio.run(bwp.wait_all_async(batch_of(client, waiter, max_wait, parameters)))[0]
 
 
 def as_completed(client, waiter, *, max_wait, **parameters):
-    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
-    [(_, result)] = bwp.as_completed(waits)
+    [(_, result)] = bwp.as_completed(batch_of(client, waiter, max_wait, parameters))
     if isinstance(result, Exception):
         raise result
     return result
 
 
 def with_callbacks(client, waiter, *, max_wait, **parameters):
-    options = {"max_wait": max_wait, "on_attempt": print}
-    [result] = bwp.wait_all([bwp.Wait(client, waiter, parameters, **options)])
-    return result
+    return bwp.wait_all(batch_of(client, waiter, max_wait, parameters, on_attempt=print))[0]
 
 
 def in_thread(client, waiter, **keywords):
@@ -313,7 +306,7 @@ def in_thread(client, waiter, **keywords):
 
 FORMS = [
     *(by_method, by_waiter, by_task, by_batch, by_all_in_task, as_completed, with_callbacks),
-    in_thread,
+    *(in_thread, in_background),
 ]
 
 
@@ -327,22 +320,17 @@ def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
     assert called == ["AssumeRole"]
 
 
-@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch, as_completed])
+TIMED_OUT = pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError))
+
+
+@pytest.mark.parametrize(
+    "way", [by_method, by_waiter, by_task, by_batch, as_completed, in_background]
+)
 def test_time_at_the_prompt_counts(way):
-    answered = []
-    person = Person(first=lambda: threading.Event().wait(0.7) or answered.append(True))
-    client, _ = stacks_of(person)
-    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
-        way(client, "stack_delete_complete", **{**STACK, "max_wait": 0.6})
-    assert (answered, person.asked) == ([True], [HERE()])
-
-
-@pytest.mark.parametrize("way", [by_method, by_waiter, by_batch, as_completed, with_callbacks])
-def test_interrupt_at_the_prompt_is_the_callers(way):
-    client, called = stacks_of(Person(first=mock.Mock(side_effect=KeyboardInterrupt)))
-    with pytest.raises(KeyboardInterrupt):
-        way(client, "stack_delete_complete", **STACK)
-    assert called == []
+    client, _ = stacks_of(person := Person(first=lambda: threading.Event().wait(0.4)))
+    with TIMED_OUT:
+        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
+    assert person.asked == [HERE()]
 
 
 @pytest.mark.parametrize("way", [by_task, by_batch, by_all_in_task])
@@ -351,13 +339,13 @@ def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
 
     def ask():
         quiet(terminal)
-        threading.Event().wait(0.7)
+        threading.Event().wait(0.4)
         echo.append(has_echo(terminal))
         quiet(terminal, echo=True)
 
     client, _ = stacks_of(Person(first=ask))
-    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
-        way(client, "stack_delete_complete", StackName="web", max_wait=0.4)
+    with TIMED_OUT:
+        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
     assert echo == [False]
 
 
@@ -401,55 +389,38 @@ def test_other_calls_of_the_client_are_left_alone():
         client.describe_stacks()
 
 
-PROMPTERS = [
+AT_THE_PROMPT = [
     *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("no answer")),
     *(ConnectionError("token server"), ValueError("no code")),
 ]
-
-
-@pytest.mark.parametrize("error", PROMPTERS, ids=lambda error: type(error).__name__)
-def test_what_a_prompter_raises_is_raised_as_it_was(error):
-    client, _ = stacks_of(Person(first=mock.Mock(side_effect=error)))
-    with pytest.raises(type(error)) as caught:
-        client.wait_until_stack_delete_complete(**STACK)
-    assert caught.value is error
+INTERRUPTED = [by_method, by_waiter, by_batch, as_completed, with_callbacks]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
-@pytest.mark.parametrize("error", [TimeoutError("rang"), OSError("rang")], ids=repr)
-def test_a_signal_at_the_prompt_is_the_callers(error):
-    def ring(*_):
+@pytest.mark.parametrize("by_signal", [False, True])
+@pytest.mark.parametrize(
+    ("way", "error"),
+    [
+        *((way, KeyboardInterrupt()) for way in INTERRUPTED),
+        *((by_method, error) for error in AT_THE_PROMPT),
+    ],
+)
+def test_what_is_raised_at_the_prompt_is_the_callers(way, error, by_signal):
+    def raise_it(*_):
         raise error
 
-    before = signal.signal(signal.SIGUSR1, ring)
-    client, _ = stacks_of(Person(first=lambda: signal.raise_signal(signal.SIGUSR1)))
+    before = signal.signal(signal.SIGUSR1, raise_it)
+    first = (lambda: signal.raise_signal(signal.SIGUSR1)) if by_signal else raise_it
+    client, called = stacks_of(Person(first=first))
     with pytest.raises(type(error)) as caught:
-        client.wait_until_stack_delete_complete(**STACK)
+        way(client, "stack_delete_complete", **STACK)
     signal.signal(signal.SIGUSR1, before)
     assert caught.value is error
-
-
-def test_background_wait_asks_before_it_begins():
-    person = Person()
-    client, called = stacks_of(person)
-    operation = operations.start(client, "stack_delete_complete", **STACK)
-    assert person.asked == [HERE()]
-    assert operation.result().attempts == 1
-    assert called == ["AssumeRole"]
-
-
-def test_time_at_the_prompt_counts_for_a_background_wait():
-    client, _ = stacks_of(Person(first=lambda: threading.Event().wait(0.3)))
-    operation = operations.start(client, "stack_delete_complete", StackName="web", max_wait=0.2)
-    with pytest.raises(bwp.WaiterTimeoutError):
-        operation.result()
+    assert called == []
 
 
 def test_signal_asks_when_it_is_made():
-    person = Person()
-    session, called = session_of("person", KEYS)
-    providers = session._session.get_component("credential_provider")
-    providers.get_provider("assume-role")._prompter = person
+    session, called = session_with(person := Person())
     with SqsSignal("https://queue", client=session.client("sqs")):
         assert person.asked == [HERE()]
         assert called == ["AssumeRole"]
