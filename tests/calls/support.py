@@ -1,6 +1,8 @@
 """What the tests of calls share."""
 
 import contextlib
+import gc
+import signal
 import threading
 
 import boto3
@@ -68,6 +70,23 @@ def ended(reason):
     with pytest.raises(CallEnded) as caught:
         yield caught
     assert caught.value.reason == reason
+
+
+@contextlib.contextmanager
+def handled(handler):
+    """Let SIGUSR1 be handled so."""
+    # Python swallows what a handler raises while a finalizer runs.
+    gc.disable()
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        gc.enable()
+
+
+def alarm():
+    signal.raise_signal(signal.SIGUSR1)
 
 
 def until_cut():

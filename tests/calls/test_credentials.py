@@ -24,7 +24,7 @@ from boto_waiters_plus.calls import credentials
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.signals import SqsSignal
 
-from .support import ended, make_client, respond
+from .support import alarm, ended, handled, make_client, respond
 
 STACK = {"StackName": "web", "max_wait": 60}
 HERE = threading.get_ident
@@ -409,12 +409,9 @@ def test_what_is_raised_at_the_prompt_is_the_callers(way, error, by_signal):
     def raise_it(*_):
         raise error
 
-    before = signal.signal(signal.SIGUSR1, raise_it)
-    first = (lambda: signal.raise_signal(signal.SIGUSR1)) if by_signal else raise_it
-    client, called = stacks_of(Person(first=first))
-    with pytest.raises(type(error)) as caught:
+    client, called = stacks_of(Person(first=alarm if by_signal else raise_it))
+    with handled(raise_it), pytest.raises(type(error)) as caught:
         way(client, "stack_delete_complete", **STACK)
-    signal.signal(signal.SIGUSR1, before)
     assert caught.value is error
     assert called == []
 

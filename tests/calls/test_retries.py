@@ -34,10 +34,12 @@ needs_short_delays = pytest.mark.skipif(
 )
 
 
-def describe(client, seconds):
-    return bounded_call(
-        lambda: client.describe_stream(StreamName="stream"), client=client, seconds=seconds
-    )
+def describe(client, seconds, before=lambda: None):
+    def call():
+        before()
+        return client.describe_stream(StreamName="stream")
+
+    return bounded_call(call, client=client, seconds=seconds)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
@@ -57,18 +59,9 @@ def test_refused_retry_gives_botocores_error_and_takes_no_quota(mode):
     assert len(sent) == 3
 
 
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
 @pytest.mark.parametrize(
-    ("mode", "answer", "seconds"),
-    [
-        ("legacy", THROTTLED, 1),
-        ("legacy", UNAVAILABLE, 1),
-        ("legacy", UNREACHABLE, 1),
-        ("standard", THROTTLED, 1),
-        ("standard", UNAVAILABLE, 1),
-        ("standard", UNREACHABLE, 1),
-        ("standard", LATER, 6),
-        ("legacy", LATER, 6),
-    ],
+    ("answer", "seconds"), [(THROTTLED, 1), (UNAVAILABLE, 1), (UNREACHABLE, 1), (LATER, 6)]
 )
 @pytest.mark.usefixtures("sleeps")
 def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
@@ -82,22 +75,10 @@ def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
     assert len(sent) == 1
 
 
-@pytest.mark.parametrize("mode", ["legacy", "standard"])
-@pytest.mark.usefixtures("sleeps")
-def test_later_retry_takes_longer(mode):
-    client = make_client("kinesis", mode=mode, attempts=3)
-    sent = respond(client, THROTTLED, THROTTLED, ACTIVE)
-    with ended("retry refused"):
-        describe(client, 1.9)
-    assert len(sent) == 2
-    respond(client := make_client("kinesis", mode=mode, attempts=3), THROTTLED, THROTTLED, ACTIVE)
-    assert describe(client, 2.1)["StreamDescription"]["StreamStatus"] == "ACTIVE"
-
-
 @pytest.mark.parametrize(("mode", "seconds"), [("legacy", 30), ("standard", 19)])
 @pytest.mark.usefixtures("sleeps")
 def test_retries_go_on_while_their_delays_fit(mode, seconds):
-    """The delays of the legacy mode grow without a bound, those of the standard one to 20 s."""
+    """They double: in the legacy mode without a bound, in the standard one up to 20 s."""
     client = make_client("kinesis", mode=mode, attempts=20)
     sent = respond(client, THROTTLED)
     with ended("retry refused"):
@@ -105,14 +86,17 @@ def test_retries_go_on_while_their_delays_fit(mode, seconds):
     assert len(sent) == 6
 
 
-@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+@pytest.mark.parametrize(("mode", "attempts", "seconds", "most"), [
+    ("legacy", 2, 1.9, 2), ("standard", 2, 1.9, 2), ("adaptive", 2, 1.9, 2),
+    ("legacy", None, 8.1, 5), ("standard", None, 8.1, 3),
+])  # fmt: skip
 @pytest.mark.usefixtures("sleeps")
-def test_last_attempt_of_the_sdk_is_a_verdict(mode):
-    client = make_client("kinesis", mode=mode, attempts=2)
+def test_last_attempt_of_the_sdk_is_a_verdict(mode, attempts, seconds, most):
+    client = make_client("kinesis", mode=mode, attempts=attempts)
     sent = respond(client, UNAVAILABLE)
     with pytest.raises(ClientError, match="ServiceUnavailable"):
-        describe(client, 1.9)
-    assert len(sent) == 2
+        describe(client, seconds)
+    assert len(sent) == most
 
 
 def test_error_that_the_sdk_would_not_retry_is_raised():
@@ -122,16 +106,6 @@ def test_error_that_the_sdk_would_not_retry_is_raised():
         describe(client, 0.01)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "standard"])
-@pytest.mark.usefixtures("sleeps")
-def test_last_attempt_by_default_is_a_verdict(mode):
-    client = make_client("kinesis", mode=mode, attempts=None)
-    sent = respond(client, UNAVAILABLE)
-    with pytest.raises(ClientError, match="ServiceUnavailable"):
-        describe(client, 8.1)
-    assert len(sent) == (5 if mode == "legacy" else 3)
-
-
 # --- calls that nothing repeats --------------------------------------------------------------
 
 
@@ -139,24 +113,18 @@ def test_last_attempt_by_default_is_a_verdict(mode):
 @pytest.mark.parametrize(
     ("mode", "answer", "seconds"),
     [
-        ("standard", UNAVAILABLE, 0.03),
-        ("standard", UNREACHABLE, 0.03),
-        ("standard", THROTTLED, 1.01),
-        ("legacy", UNAVAILABLE, 1.01),
+        *[("standard", UNAVAILABLE, 0.03), ("standard", UNREACHABLE, 0.03)],
+        *[("standard", THROTTLED, 1.01), ("legacy", UNAVAILABLE, 1.01)],
     ],
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
-    def call():
-        only_call()
-        return client.describe_stream(StreamName="s")
-
     client = make_client("kinesis", mode=mode)
     respond(client, answer, ACTIVE)
-    assert bounded_call(call, client=client, seconds=seconds)["StreamDescription"]
+    assert describe(client, seconds, only_call)["StreamDescription"]
     respond(client := make_client("kinesis", mode=mode), answer, ACTIVE)
     with ended("retry refused"):
-        bounded_call(call, client=client, seconds=seconds * 0.4)
+        describe(client, seconds * 0.4, only_call)
 
 
 @needs_short_delays
@@ -171,14 +139,10 @@ def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_makes_no_retry_that_does_not_fit(answers, seconds):
-    def call():
-        only_call()
-        return client.describe_stream(StreamName="s")
-
     client = make_client("kinesis", mode="standard", attempts=10)
     sent = respond(client, *answers, ACTIVE)
     with ended("retry refused"):
-        bounded_call(call, client=client, seconds=seconds)
+        describe(client, seconds, only_call)
     assert len(sent) == len(answers)
 
 

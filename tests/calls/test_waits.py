@@ -5,7 +5,7 @@ import threading
 import botocore.session
 import pytest
 from calls.support import make_client, respond
-from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
+from faults.scenarios import TABLE, WAITS, get_waiter, in_a_batch, wait_until
 from faults.server import response
 
 import boto_waiters_plus as bwp
@@ -109,17 +109,9 @@ def test_handler_that_blocks_is_abandoned_in_a_thread(clock, wait, phase):
 def test_wait_without_time_for_its_last_call_does_not_make_it(virtual_time):
     client = make_client()
     sent = respond(client, (200, CREATING))
-    wait = bwp.Wait(
-        client,
-        "table_exists",
-        {"TableName": "table"},
-        max_wait=10,
-        delay_pace=lambda _: 10,
-        last_attempt="deadline",
-    )
-    (error,) = bwp.wait_all([wait], on_failure="collect")
-    assert isinstance(error, bwp.WaiterTimeoutError)
-    assert len(sent) == error.attempts == 1
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        in_a_batch(client, max_wait=10, delay_pace=lambda _: 10, last_attempt="deadline")
+    assert len(sent) == caught.value.attempts == 1
 
 
 @pytest.mark.parametrize("way", HAS_HANDLERS)
