@@ -146,27 +146,6 @@ async def test_the_end_of_a_call_that_was_cancelled_is_stopped(stale):
 # --- outcomes ---------------------------------------------------------------------------------
 
 
-async def test_nothing_to_change_is_an_outcome(stale):
-    error = {"Code": "ValidationError", "Message": "No updates are to be performed."}
-    async with stale("the update is rolled back") as service:
-        service.row["refusals"], service.row["answer"] = [{"Error": error}], None
-        operation = await begin(service, no_change_ok=True)
-        assert (await operation).basis == operation.result().basis == "unchanged"
-        assert await operation.stop() is None
-        assert len(service.operations) == 1
-
-
-async def test_what_is_gone_is_an_outcome(virtual_time, answers, error_answer):
-    async with awaited_client("dynamodb") as client:
-        called = answers(client, error_answer("ResourceNotFoundException", "Table: t"))
-        call, given = client.delete_table, {"max_wait": 60, "TableName": "t"}
-        operation = await bwp.begin_async(call, missing_ok=True, **given)
-        assert (await operation).basis == operation.result().basis == "goal"
-        wait = bwp.wait_until_async(client, "DescribeTable", until_state="gone", **given)
-        assert isinstance(await wait, bwp.ExceptionOutcome)
-        assert called.operations == ["DeleteTable", "DescribeTable"]
-
-
 async def test_all_attempts_of_call_once_carry_one_token(virtual_time, answers):
     created, image = {"Instances": [{"InstanceId": "i-1"}]}, {"ImageId": "ami-1"}
     up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}

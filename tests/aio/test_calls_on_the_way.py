@@ -294,23 +294,3 @@ async def test_code_is_asked_for_in_the_thread_of_the_loop(way):
         assert (await way(client, **STACK)).attempts == 1
     assert asked == [threading.get_ident()]
     assert called == ["AssumeRole"]
-
-
-@WAYS
-async def test_without_a_terminal_the_error_says_so(way):
-    prompter = mock.Mock(side_effect=EOFError)
-    async with of_role("person", KEYS, prompter=prompter) as (client, _):
-        with pytest.raises(Exception, match=r"^[^\n]*terminal[^\n]*$"):
-            await way(client, **STACK)
-
-
-@WAYS
-async def test_time_at_the_prompt_counts(way, virtual_time):
-    def prompter(_):
-        virtual_time.advance(901)
-        return "123456"
-
-    async with of_role("person", KEYS, prompter=prompter) as (client, _):
-        sending(client, (400, GONE))
-        with pytest.raises(bwp.WaiterTimeoutError):
-            await way(client, **STACK)

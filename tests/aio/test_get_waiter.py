@@ -96,15 +96,6 @@ async def test_a_waiter_gives_what_aiobotocores_own_gives(
         assert isinstance(outcome, bwp.ExceptionOutcome) == ("Error" in ours)
 
 
-async def test_an_untouched_schedule_keeps_its_span(answering, virtual_time):
-    bwp.install()
-    async with answering(COMING) as (client, asked):
-        error, _ = await ending_of(client)
-    assert isinstance(error, WaiterError)
-    assert 25 <= len(asked.requests) <= 50
-    assert virtual_time.now == pytest.approx(20 * 24, abs=1)
-
-
 # --- who is reached ---------------------------------------------------------------------------
 
 
@@ -189,18 +180,6 @@ async def test_a_waiter_built_by_hand_runs_on_the_engine(answering, virtual_time
         waiter = built(aiowaiter.AIOWaiter, client)
         assert (await waiter.wait(**NAME))["Table"] == UP["Table"]
         assert waiter.outcome.attempts == len(asked.requests) == 2
-
-
-async def test_defaults_heal_waiters_of_other_libraries(answering, virtual_time):
-    bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
-    path = {"matcher": "path", "argument": "Table.TableStatus", "expected": "ACTIVE"}
-    config = {"operation": "DescribeTable", "delay": 7, "maxAttempts": 20}
-    config["acceptors"] = [{"state": "success", **path}]
-    model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"TableUp": config}})
-    async with answering(MISSING, MISSING, UP) as (client, asked):
-        waiter = aiowaiter.create_waiter_with_client("TableUp", model, client)
-        assert (await waiter.wait(**NAME))["Table"] == UP["Table"]
-    assert (len(asked.requests), virtual_time.now) == (3, 14)
 
 
 async def test_a_blocking_waiter_on_an_awaited_client_is_refused(answering):

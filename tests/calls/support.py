@@ -14,21 +14,15 @@ from faults.support import own_threads
 from boto_waiters_plus.calls.awaited_call import await_within
 from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, current_budget
 
+NOWHERE = "http://127.0.0.1:9"
+
 
 def make_client(
-    service="dynamodb",
-    *,
-    scheme="http",
-    host="127.0.0.1",
-    mode="standard",
-    attempts=2,
-    session=None,
-    **config,
+    service="dynamodb", *, url=NOWHERE, mode="standard", attempts=2, session=None, **config
 ):
     """A client of an endpoint that never answers; `attempts` may be None."""
     retries = {"mode": mode} if attempts is None else {"mode": mode, "total_max_attempts": attempts}
     config = Config(retries=retries, **config)
-    url = f"{scheme}://{host}:9"
     session = boto3.session.Session(botocore_session=session)
     return session.client(service, endpoint_url=url, verify=False, config=config)
 

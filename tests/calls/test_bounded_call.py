@@ -73,10 +73,6 @@ def test_result_in_time_is_returned(form, seconds, event):
     assert form(lambda: "result", seconds=seconds, cancel_event=event) == "result"
 
 
-def test_call_without_a_bound_has_a_budget_that_nothing_ends():
-    assert bounded(current_budget, seconds=None).is_endless
-
-
 @each_form
 @pytest.mark.parametrize("seconds", [None, SECONDS])
 def test_error_in_time_is_raised_as_it_is(form, seconds):
@@ -300,21 +296,6 @@ def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_
     assert len([text for text in texts if "no thread can be started" in text]) == 2
 
 
-@pytest.mark.usefixtures("no_own_threads")
-def test_in_a_thread_any_call_is_given_up(clock):
-    go_on = threading.Event()
-
-    def call():
-        clock.advance()
-        go_on.wait(60)
-
-    with ended("deadline"):
-        bounded(call, in_thread=True)
-    assert any("call" in thread.name and thread.daemon for thread in own_threads())
-    go_on.set()
-    join_call_threads()
-
-
 def test_in_a_thread_the_context_is_the_callers():
     variable = contextvars.ContextVar("variable", default="unset")
     variable.set("set")
@@ -432,10 +413,6 @@ def test_client_is_not_kept_alive(collect_garbage):
     assert reference() is None
 
 
-def test_stand_in_for_a_client_will_do():
-    assert bounded(lambda: 1, mock.MagicMock()) == 1
-
-
 @pytest.mark.parametrize("is_of_a_client", [False, True])
 @pytest.mark.parametrize("how", ["late", "late in a thread", "abandoned"])
 def test_late_stream_of_a_client_is_closed(clock, how, is_of_a_client):
@@ -450,6 +427,7 @@ def test_late_stream_of_a_client_is_closed(clock, how, is_of_a_client):
 
     with ended("deadline"):
         bounded(call, make_client() if is_of_a_client else None, in_thread=how != "late")
+    assert all(thread.daemon for thread in own_threads())
     go_on.set()
     join_call_threads()
     assert body.close.call_count == is_of_a_client

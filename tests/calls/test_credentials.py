@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import datetime as dt
+import importlib
 import os
 import signal
 import threading
@@ -130,8 +131,7 @@ def test_refresh_that_hangs_ends_in_time(clock, service, method):
 
 def quiet(terminal, *, echo=False):
     """Turn the echo of a terminal off, as a prompt does, or on."""
-    import termios  # noqa: PLC0415 - POSIX only
-
+    termios = importlib.import_module("termios")
     attributes = termios.tcgetattr(terminal)
     attributes[3] = attributes[3] | termios.ECHO if echo else attributes[3] & ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
@@ -139,8 +139,7 @@ def quiet(terminal, *, echo=False):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    if not hasattr(os, "openpty"):
-        pytest.skip("no terminals like POSIX's here")
+    pytest.importorskip("termios", reason="no terminals like POSIX's here")
     ours, theirs = os.openpty()
     monkeypatch.setattr("os.ctermid", lambda: os.ttyname(theirs))
     yield theirs
@@ -149,17 +148,16 @@ def terminal(monkeypatch):
 
 
 def has_echo(terminal):
-    import termios  # noqa: PLC0415 - POSIX only
-
+    termios = importlib.import_module("termios")
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
-def by_refresh(client, prompt):
-    Refreshes(client, first=prompt)
+def by_refresh(prompt):
+    Refreshes(client := make_client(), first=prompt)
     return bounded_call(client.list_tables, client=client, seconds=5)
 
 
-def by_call_in_thread(client, prompt):
+def by_call_in_thread(prompt):
     return bounded_call(prompt, client=None, seconds=5, in_thread=True)
 
 
@@ -176,7 +174,7 @@ def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(clock, terminal, 
         go_on.wait(60)
 
     with ended("deadline"):
-        way(make_client(), ask)
+        way(ask)
     assert has_echo(terminal)
     go_on.set()
 
@@ -184,7 +182,7 @@ def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(clock, terminal, 
 def test_a_refresh_that_failed_leaves_no_prompt(terminal):
     # The one that is open now is another's.
     with pytest.raises(LookupError):
-        by_refresh(make_client(), lambda: quiet(terminal) or {}["failed"])
+        by_refresh(lambda: quiet(terminal) or {}["failed"])
     assert not has_echo(terminal)
 
 
@@ -197,7 +195,7 @@ def test_refresh_ends_when_the_call_is_cancelled():
 
 
 def test_a_bearer_token_is_refreshed_in_a_thread():
-    client, threads = make_client("codecatalyst", scheme="https"), []
+    client, threads = make_client("codecatalyst", url="https://127.0.0.1:9"), []
 
     def refresh():
         threads.append(HERE())
