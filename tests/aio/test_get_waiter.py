@@ -63,18 +63,13 @@ def shape(result):
     return {name: value for name, value in result.items() if name != "ResponseMetadata"}
 
 
-@pytest.mark.parametrize(
-    ("name", "script", "config"),
-    [
-        ("table_exists", [UP], {}),
-        ("table_exists", [MISSING, COMING, UP], {}),
-        ("table_not_exists", [UP, MISSING], {}),
-        ("table_exists", [FORBIDDEN], {}),
-        ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
-        ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
-        ("table_exists", [COMING], {"MaxAttempts": 1}),
-    ],
-)
+@pytest.mark.parametrize(("name", "script", "config"), [
+    ("table_exists", [UP], {}), ("table_exists", [MISSING, COMING, UP], {}),
+    ("table_not_exists", [UP, MISSING], {}), ("table_exists", [FORBIDDEN], {}),
+    ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
+    ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
+    ("table_exists", [COMING], {"MaxAttempts": 1}),
+])  # fmt: skip
 async def test_a_waiter_gives_what_aiobotocores_own_gives(
     answering, virtual_time, name, script, config
 ):

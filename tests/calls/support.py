@@ -1,7 +1,6 @@
 """What the tests of calls share."""
 
 import contextlib
-import gc
 import signal
 import threading
 
@@ -9,6 +8,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from faults import support
 from faults.support import own_threads
 
 from boto_waiters_plus.calls.awaited_call import await_within
@@ -66,17 +66,9 @@ def ended(reason):
     assert caught.value.reason == reason
 
 
-@contextlib.contextmanager
 def handled(handler):
     """Let SIGUSR1 be handled so."""
-    # Python swallows what a handler raises while a finalizer runs.
-    gc.disable()
-    before = signal.signal(signal.SIGUSR1, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-        gc.enable()
+    return support.handled(handler, signal.SIGUSR1)
 
 
 def alarm():

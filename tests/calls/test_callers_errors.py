@@ -178,18 +178,16 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
 OF_HTTPX = type("ReadError", (Exception,), {"__module__": "httpx2"})
 
 
-@pytest.mark.parametrize(
-    "double",
-    [
-        botocores.HTTPClientError(error="told"),
-        botocores.HTTPClientError(error=None),
-        botocores.ReadTimeoutError(endpoint_url="https://x"),
-        botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
-        botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
-        botocores.HTTPClientError(error=OF_HTTPX()),
-        ValueError("mine"),
-    ],
-)
+DOUBLES = [
+    *(botocores.HTTPClientError(error=error) for error in ("told", None, OF_HTTPX())),
+    botocores.ReadTimeoutError(endpoint_url="https://x"),
+    botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
+    botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
+    ValueError("mine"),
+]
+
+
+@pytest.mark.parametrize("double", DOUBLES)
 def test_a_test_double_has_no_error_of_a_caller(double):
     assert callers_error(double) is None
 

@@ -387,22 +387,19 @@ def test_other_calls_of_the_client_are_left_alone():
         client.describe_stacks()
 
 
-AT_THE_PROMPT = [
-    *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("no answer")),
-    *(ConnectionError("token server"), ValueError("no code")),
+INTERRUPTED = [
+    (way, KeyboardInterrupt())
+    for way in (by_method, by_waiter, by_batch, as_completed, with_callbacks)
 ]
-INTERRUPTED = [by_method, by_waiter, by_batch, as_completed, with_callbacks]
+FAILED = [
+    (by_method, kind("of a prompter"))
+    for kind in (LookupError, FileNotFoundError, TimeoutError, ConnectionError, ValueError, OSError)
+]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
 @pytest.mark.parametrize("by_signal", [False, True])
-@pytest.mark.parametrize(
-    ("way", "error"),
-    [
-        *((way, KeyboardInterrupt()) for way in INTERRUPTED),
-        *((by_method, error) for error in AT_THE_PROMPT),
-    ],
-)
+@pytest.mark.parametrize(("way", "error"), [*INTERRUPTED, *FAILED])
 def test_what_is_raised_at_the_prompt_is_the_callers(way, error, by_signal):
     def raise_it(*_):
         raise error

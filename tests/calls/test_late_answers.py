@@ -142,16 +142,11 @@ def test_common_answer_that_arrived_in_time_is_judged(in_common):
 DENIED, MISSING = "AccessDeniedException", "ClusterNotFoundException"
 
 
-@pytest.mark.parametrize(
-    ("code", "ids", "kind"),
-    [
-        (DENIED, "12", bwp.WaiterFailedError),
-        (DENIED, "11", bwp.WaiterFailedError),
-        # Of two, nothing tells which one it is that is not found.
-        (MISSING, "12", bwp.WaiterTimeoutError),
-        (MISSING, "11", bwp.WaiterFailedError),
-    ],
-)
+# Of two, nothing tells which one it is that is not found.
+@pytest.mark.parametrize(("code", "ids", "kind"), [
+    (DENIED, "12", bwp.WaiterFailedError), (DENIED, "11", bwp.WaiterFailedError),
+    (MISSING, "12", bwp.WaiterTimeoutError), (MISSING, "11", bwp.WaiterFailedError),
+])  # fmt: skip
 @pytest.mark.parametrize("in_task", [False, True])
 def test_common_error_that_arrived_in_time_is_judged(in_common, in_task, code, ids, kind):
     errors, sent = in_common((400, error(code)), ids, in_task=in_task)

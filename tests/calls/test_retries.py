@@ -113,7 +113,7 @@ def test_error_that_the_sdk_would_not_retry_is_raised():
 @pytest.mark.parametrize(
     ("mode", "answer", "seconds"),
     [
-        *[("standard", UNAVAILABLE, 0.03), ("standard", UNREACHABLE, 0.03)],
+        *(("standard", answer, 0.03) for answer in (UNAVAILABLE, UNREACHABLE)),
         *[("standard", THROTTLED, 1.01), ("legacy", UNAVAILABLE, 1.01)],
     ],
 )
