@@ -53,6 +53,12 @@ def respond(client, *answers):
     return sent
 
 
+def answered_client(*answers, **options):
+    """A client whose requests are answered so, and these requests."""
+    client = make_client(**options)
+    return client, respond(client, *answers)
+
+
 async def awaited_call(call, *, client, seconds, cancel_event=None):
     """Await a call in so many seconds."""
     return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)

@@ -17,15 +17,9 @@ from unittest import mock
 import botocore.awsrequest
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from calls.support import (
-    awaited_call,
-    ended,
-    join_call_threads,
-    join_own_threads,
-    make_client,
-    own_threads,
-    until_cut,
-)
+from calls import support
+from calls.support import awaited_call, ended, join_call_threads, make_client, until_cut
+from faults.support import own_threads
 from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
@@ -41,7 +35,7 @@ SECONDS = 60
 @pytest.fixture
 def no_own_threads():
     """No thread of the package, whatever ran before."""
-    join_own_threads()
+    support.join_own_threads()
 
 
 def bounded(call, client=None, **options):
@@ -268,16 +262,14 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
         barrier.wait(60)
         barrier.wait(60)
 
-    threads = [threading.Thread(target=bounded, args=[call]) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    barrier.wait(60)
-    (watchdog,) = own_threads()
-    assert watchdog.daemon
-    barrier.wait(60)
-    for thread in threads:
-        thread.join(60)
-    join_own_threads()
+    with ThreadPoolExecutor(5) as pool:
+        for _ in range(5):
+            pool.submit(bounded, call)
+        barrier.wait(60)
+        (watchdog,) = own_threads()
+        assert watchdog.daemon
+        barrier.wait(60)
+    support.join_own_threads()
 
 
 @pytest.mark.parametrize("action", ["always", "error"])
@@ -363,7 +355,7 @@ def test_watchdog_whose_thread_has_died_gets_another(clock, pair):
 
     with mock.patch.object(Watchdog, "_goes_on", dies):
         bounded(lambda: None)
-        join_own_threads()
+        support.join_own_threads()
     with ended("deadline"):
         bounded(receive)
 

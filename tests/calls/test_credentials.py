@@ -25,7 +25,7 @@ from boto_waiters_plus.calls import credentials
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.signals import SqsSignal
 
-from .support import alarm, ended, handled, make_client, respond
+from .support import alarm, answered_client, ended, handled, make_client, respond
 
 STACK = {"StackName": "web", "max_wait": 60}
 HERE = threading.get_ident
@@ -112,21 +112,14 @@ def test_without_given_credentials_it_is_made_in_a_thread(monkeypatch):
 
 
 @experiments("refreshes", "service", "method")
-def test_refresh_that_hangs_ends_in_time(clock, service, method):
-    client, go_on = make_client(service), threading.Event()
-
-    def hang():
-        clock.advance()
-        go_on.wait(60)
-
+def test_refresh_that_hangs_ends_in_time(hang, service, method):
+    client, sent = answered_client((200, b"{}"), service=service)
     Refreshes(client, first=hang)
     if service == "codecatalyst":
         client._request_signer._auth_token = DeferredRefreshableToken("test", hang)
-    sent = respond(client, (200, b"{}"))
     with ended("deadline"):
         bounded_call(getattr(client, method), client=client, seconds=5)
     assert sent == []
-    go_on.set()
 
 
 def quiet(terminal, *, echo=False):
@@ -163,20 +156,17 @@ def by_call_in_thread(prompt):
 
 @pytest.mark.parametrize("way", [by_refresh, by_call_in_thread])
 @pytest.mark.parametrize("had_echo", [True, False])
-def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(clock, terminal, way, had_echo):
+def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(hang, terminal, way, had_echo):
     """It is left alone if it had none: another prompt was open, and turned it on meanwhile."""
-    go_on = threading.Event()
     quiet(terminal, echo=had_echo)
 
     def ask():
         quiet(terminal, echo=not had_echo)
-        clock.advance()
-        go_on.wait(60)
+        hang()
 
     with ended("deadline"):
         way(ask)
     assert has_echo(terminal)
-    go_on.set()
 
 
 def test_a_refresh_that_failed_leaves_no_prompt(terminal):

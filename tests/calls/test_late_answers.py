@@ -5,7 +5,7 @@ import json
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from calls.support import ended, make_client, respond
+from calls.support import answered_client, ended, make_client, respond
 from case_tables import experiments
 from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, WAITS, Running, ending_of, operation
 from faults.support import TELLS_ARRIVALS, raised_by
@@ -47,8 +47,7 @@ def ending(form, client):
 @experiments("is parsed late", "status", "code")
 @pytest.mark.parametrize("form", IN_THIS_THREAD)
 def test_answer_that_arrived_in_time_is_judged(clock, form, status, code):
-    client = make_client()
-    sent = respond(client, (status, error(code) if code else TABLE))
+    client, sent = answered_client((status, error(code) if code else TABLE))
     client.meta.events.register("before-parse.dynamodb", lambda **_: clock.advance())
     # What the SDK would have retried is no verdict of a wait.
     assert ending(form, client) in {code or ANSWER, *([ABANDONED] if status == 503 else [])}
@@ -57,8 +56,7 @@ def test_answer_that_arrived_in_time_is_judged(clock, form, status, code):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_answer_that_arrived_late_does_not_count(clock, form):
-    client = make_client()
-    respond(client, (200, TABLE))
+    client, _ = answered_client((200, TABLE))
     client.meta.events.register("request-created.dynamodb", lambda **_: clock.advance())
     assert ending(form, client) == ABANDONED
 

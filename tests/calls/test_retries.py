@@ -4,7 +4,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from calls.support import answered, ended, make_client, respond
+from calls.support import answered, answered_client, ended, make_client, respond
 from faults.scenarios import TABLE, WAITS, retry_quota
 
 import boto_waiters_plus as bwp
@@ -65,11 +65,9 @@ def test_refused_retry_gives_botocores_error_and_takes_no_quota(mode):
 )
 @pytest.mark.usefixtures("sleeps")
 def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
-    client = make_client("kinesis", mode=mode)
-    respond(client, answer, ACTIVE)
+    client, _ = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
     assert describe(client, seconds * 1.01)["StreamDescription"]["StreamStatus"] == "ACTIVE"
-    client = make_client("kinesis", mode=mode)
-    sent = respond(client, answer, ACTIVE)
+    client, sent = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
     with ended("retry refused"):
         describe(client, seconds * 0.4)
     assert len(sent) == 1
@@ -79,8 +77,7 @@ def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
 @pytest.mark.usefixtures("sleeps")
 def test_retries_go_on_while_their_delays_fit(mode, seconds):
     """They double: in the legacy mode without a bound, in the standard one up to 20 s."""
-    client = make_client("kinesis", mode=mode, attempts=20)
-    sent = respond(client, THROTTLED)
+    client, sent = answered_client(THROTTLED, service="kinesis", mode=mode, attempts=20)
     with ended("retry refused"):
         describe(client, seconds)
     assert len(sent) == 6
@@ -92,16 +89,14 @@ def test_retries_go_on_while_their_delays_fit(mode, seconds):
 ])  # fmt: skip
 @pytest.mark.usefixtures("sleeps")
 def test_last_attempt_of_the_sdk_is_a_verdict(mode, attempts, seconds, most):
-    client = make_client("kinesis", mode=mode, attempts=attempts)
-    sent = respond(client, UNAVAILABLE)
+    client, sent = answered_client(UNAVAILABLE, service="kinesis", mode=mode, attempts=attempts)
     with pytest.raises(ClientError, match="ServiceUnavailable"):
         describe(client, seconds)
     assert len(sent) == most
 
 
 def test_error_that_the_sdk_would_not_retry_is_raised():
-    client = make_client("kinesis")
-    respond(client, error(400, "ResourceNotFoundException"))
+    client, _ = answered_client(error(400, "ResourceNotFoundException"), service="kinesis")
     with pytest.raises(client.exceptions.ResourceNotFoundException):
         describe(client, 0.01)
 
@@ -119,8 +114,7 @@ def test_error_that_the_sdk_would_not_retry_is_raised():
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
-    client = make_client("kinesis", mode=mode)
-    respond(client, answer, ACTIVE)
+    client, _ = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
     assert describe(client, seconds, only_call)["StreamDescription"]
     respond(client := make_client("kinesis", mode=mode), answer, ACTIVE)
     with ended("retry refused"):
@@ -139,8 +133,7 @@ def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_makes_no_retry_that_does_not_fit(answers, seconds):
-    client = make_client("kinesis", mode="standard", attempts=10)
-    sent = respond(client, *answers, ACTIVE)
+    client, sent = answered_client(*answers, ACTIVE, service="kinesis", attempts=10)
     with ended("retry refused"):
         describe(client, seconds, only_call)
     assert len(sent) == len(answers)
@@ -149,8 +142,7 @@ def test_only_call_makes_no_retry_that_does_not_fit(answers, seconds):
 @needs_short_delays
 @pytest.mark.usefixtures("virtual_time", "sleeps")
 def test_call_of_begin_without_token_keeps_its_retry():
-    client = make_client("kinesis")
-    sent = respond(client, UNAVAILABLE, (200, b"{}"))
+    client, sent = answered_client(UNAVAILABLE, (200, b"{}"), service="kinesis")
     operation = bwp.begin(client.delete_stream, StreamName="s", max_wait=0.9)
     assert operation.call.attempts == 1
     assert [request.headers["X-Amz-Target"] for request in sent[:2]] == [DELETE, DELETE]
@@ -187,8 +179,7 @@ def test_stop_keeps_its_retry(clock):
 def test_refused_retry_is_no_verdict_of_a_wait(wait):
     """The wait makes its next attempt after its own delay."""
     options = {"max_wait": 0.95, "min_delay": 0.2, "max_delay": 0.2}
-    client = make_client()
-    sent = respond(client, THROTTLED, THROTTLED, (200, TABLE))
+    client, sent = answered_client(THROTTLED, THROTTLED, (200, TABLE))
     assert wait(client, **options).attempts == len(sent) == 3
     respond(client := make_client(), THROTTLED)
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
@@ -199,8 +190,7 @@ def test_refused_retry_is_no_verdict_of_a_wait(wait):
 @pytest.mark.parametrize("wait", WAITS)
 @pytest.mark.usefixtures("virtual_time")
 def test_refused_retry_without_a_connection_ends_the_wait(wait):
-    client = make_client()
-    sent = respond(client, UNREACHABLE)
+    client, sent = answered_client(UNREACHABLE)
     with pytest.raises((bwp.WaiterFailedError, EndpointConnectionError)):
         wait(client, max_wait=0.95, min_delay=0.2, max_delay=0.2)
     assert len(sent) == 1
