@@ -377,25 +377,24 @@ def test_other_calls_of_the_client_are_left_alone():
         client.describe_stacks()
 
 
-INTERRUPTED = [
-    (way, KeyboardInterrupt())
-    for way in (by_method, by_waiter, by_batch, as_completed, with_callbacks)
-]
-FAILED = [
-    (by_method, kind("of a prompter"))
-    for kind in (LookupError, FileNotFoundError, TimeoutError, ConnectionError, ValueError, OSError)
+INTERRUPTED = [by_method, by_waiter, by_batch, as_completed, with_callbacks]
+OF_PROMPTERS = [LookupError, FileNotFoundError, TimeoutError, ConnectionError, ValueError]
+AT_THE_PROMPT = [
+    *((way, KeyboardInterrupt(), False) for way in INTERRUPTED),
+    *((by_method, kind("no code"), False) for kind in OF_PROMPTERS),
+    *((by_method, kind("rang"), True) for kind in (TimeoutError, OSError)),
 ]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
-@pytest.mark.parametrize("by_signal", [False, True])
-@pytest.mark.parametrize(("way", "error"), [*INTERRUPTED, *FAILED])
+@pytest.mark.parametrize(("way", "error", "by_signal"), AT_THE_PROMPT)
 def test_what_is_raised_at_the_prompt_is_the_callers(way, error, by_signal):
-    def raise_it(*_):
+    def ring(*_):
         raise error
 
-    client, called = stacks_of(Person(first=alarm if by_signal else raise_it))
-    with handled(raise_it), pytest.raises(type(error)) as caught:
+    first = alarm if by_signal else mock.Mock(side_effect=error)
+    client, called = stacks_of(Person(first=first))
+    with handled(ring), pytest.raises(type(error)) as caught:
         way(client, "stack_delete_complete", **STACK)
     assert caught.value is error
     assert called == []
