@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import os
 import shlex
 import time
@@ -240,6 +241,16 @@ def definition(waitable):
         return waitable(name, operation, acceptor, namespace="com.amazonaws.kinesis", **members)
 
     return make
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test that is a coroutine function in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    asyncio.run(pyfuncitem.function(**arguments))
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)

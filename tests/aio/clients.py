@@ -15,14 +15,9 @@ KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 NO_RETRIES = {"total_max_attempts": 1, "mode": "standard"}
 NAME = {"TableName": "table"}
 TABLE_UP = bwp.WaiterDefinition.from_states(
-    "TableUp",
-    "DescribeTable",
-    path="Table.TableStatus",
-    success=["ACTIVE"],
-    failure=["DELETING"],
-    min_delay=5,
-    max_delay=5,
-)
+    "TableUp", "DescribeTable", path="Table.TableStatus", success=["ACTIVE"], failure=["DELETING"],
+    min_delay=5, max_delay=5,
+)  # fmt: skip
 
 
 def required(module):
@@ -32,46 +27,41 @@ def required(module):
     return pytest.importorskip(module, reason=f"{module} is not installed")
 
 
+def awaited_client(service, *, session=None, **arguments):
+    """`async with` gives a client of aiobotocore."""
+    session = session or required("aiobotocore.session").get_session()
+    return session.create_client(service, **{"region_name": "us-east-1", **arguments})
+
+
 def table(status):
     """The response that has a table in this state."""
     return {"Table": {"TableStatus": status}}
 
 
-UP, COMING, GOING = table("ACTIVE"), table("CREATING"), table("DELETING")
-
-
-def _arguments(url, config, retries):
-    return {
-        "region_name": "us-east-1",
-        "endpoint_url": url,
-        "config": config(retries=retries),
-        **KEYS,
-    }
+UP, COMING = table("ACTIVE"), table("CREATING")
 
 
 @contextlib.asynccontextmanager
-async def _awaited_client(url, retries):
-    config = required("aiobotocore.config").AioConfig
-    session = required("aiobotocore.session").get_session()
-    async with session.create_client("dynamodb", **_arguments(url, config, retries)) as client:
-        yield client
+async def client_of(kind, server=None, connections=1, retries=NO_RETRIES):
+    """A client with a waiter `table_up`, which leaves nothing behind.
 
-
-@contextlib.asynccontextmanager
-async def _blocking_client(url, retries):
-    client = boto3.Session().client("dynamodb", **_arguments(url, Config, retries))
-    with contextlib.closing(client):
-        yield client
-
-
-CLIENTS = {"aiobotocore": _awaited_client, "boto3 in threads": _blocking_client}
-
-
-@contextlib.asynccontextmanager
-async def client_of(name, url=None, retries=NO_RETRIES):
-    """A client with a waiter `table_up`; it does not retry by itself unless asked to."""
-    async with CLIENTS[name](url, retries) as client:
+    Args:
+        kind: see the fixture of this name.
+        server: is called, if there is one.
+        connections: that may be left, to be used again.
+        retries: of the client itself.
+    """
+    url = None if server is None else server.url
+    async with contextlib.AsyncExitStack() as stack:
+        if kind == "aiobotocore":
+            config = required("aiobotocore.config").AioConfig(retries=retries)
+            client = awaited_client("dynamodb", endpoint_url=url, config=config)
+            client = await stack.enter_async_context(client)
+        else:
+            client = boto3.client("dynamodb", endpoint_url=url, config=Config(retries=retries))
+            stack.callback(client.close)
         yield bwp.enable(client, definitions=TABLE_UP)
+        await nothing_left(server, connections)
 
 
 def table_up(client, **options):
@@ -87,13 +77,13 @@ async def ending(wait):
         return error
 
 
+async def pause_of_the_loop():
+    """A pause of the loop's own clock, which virtual time leaves alone."""
+    await asyncio.wait({asyncio.get_running_loop().create_future()}, timeout=0.005)
+
+
 async def nothing_left(server=None, connections=1):
     """No task but the caller's, and no connections but those that can be used again."""
     assert asyncio.all_tasks() == {asyncio.current_task()}
-    if server is not None:
-        for _ in range(12_000):
-            if server.open_connections <= connections:
-                break
-            # A pause of the loop's own clock, which virtual time leaves alone.
-            await asyncio.wait({asyncio.get_running_loop().create_future()}, timeout=0.005)
-        assert server.open_connections <= connections
+    while server is not None and server.open_connections > connections:
+        await pause_of_the_loop()

@@ -1,6 +1,7 @@
 """aiobotocore's own waiters on the engine: what they return, raise and leave on the waiter."""
 
 import asyncio
+import contextlib
 import pydoc
 import subprocess
 import sys
@@ -9,20 +10,16 @@ from unittest import mock
 import boto3
 import botocore.waiter
 import pytest
-from aio.clients import COMING, KEYS, NAME, NO_RETRIES, UP, nothing_left, required
+from aio.clients import COMING, NAME, NO_RETRIES, UP, awaited_client, nothing_left, required
 from botocore.exceptions import WaiterError
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations, signals
 
 aiosession = required("aiobotocore.session")
 aiowaiter = required("aiobotocore.waiter")
 aioconfig = required("aiobotocore.config")
 
 STOCK_WAIT = aiowaiter.AIOWaiter.__dict__["wait"]
-QUOTING = {
-    "Error": {"Code": "ValidationException", "Message": "No: Rate exceeded (ErrorCode: Throttling)"}
-}
 MISSING, FORBIDDEN = (
     {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
     for code in ("ResourceNotFoundException", "AccessDeniedException")
@@ -30,51 +27,31 @@ MISSING, FORBIDDEN = (
 
 
 @pytest.fixture
-def run(answers):
-    """`run(script, main)`: what `main(client)` returns with these answers, and their number."""
+def answering(answers):
+    """`async with answering(*script) as (client, asked)`: a client with these answers."""
 
-    def run(script, main, session=None, **config):
-        async def go():
-            config_of_client = aioconfig.AioConfig(retries=NO_RETRIES, **config)
-            async with (session or aiosession.get_session()).create_client(
-                "dynamodb", region_name="us-east-1", config=config_of_client, **KEYS
-            ) as client:
-                asked = answers(client, *script)
-                result = await main(client)
-                await nothing_left()
-                return result, len(asked.requests)
+    @contextlib.asynccontextmanager
+    async def answering(*script, session=None, **config):
+        config = aioconfig.AioConfig(retries=NO_RETRIES, **config)
+        async with awaited_client("dynamodb", session=session, config=config) as client:
+            yield client, answers(client, *script)
+            await nothing_left()
 
-        return asyncio.run(go())
-
-    return run
-
-
-def waiting(name, keywords):
-    """`main` for a waiter of the client; what it gave, or the error, and the outcome."""
-
-    async def main(client):
-        waiter = client.get_waiter(name)
-        assert getattr(waiter, "outcome", None) is None
-        try:
-            result = await waiter.wait(**NAME, **keywords)
-        except WaiterError as error:
-            result = error
-        return result, getattr(waiter, "outcome", None)
-
-    return main
+    return answering
 
 
 # --- the same as aiobotocore's own --------------------------------------------------------------
 
-SAME = {
-    "up": ("table_exists", [UP], {}),
-    "up at the third attempt": ("table_exists", [MISSING, COMING, UP], {}),
-    "ended by an error": ("table_not_exists", [UP, MISSING], {}),
-    "an error that no acceptor takes": ("table_exists", [FORBIDDEN], {}),
-    "attempts used up": ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
-    "attempts used up on a state": ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
-    "one attempt": ("table_exists", [COMING], {"MaxAttempts": 1}),
-}
+
+async def ending_of(client, name="table_exists", **config):
+    """What a waiter of the client gives, or its error, and the outcome."""
+    waiter = client.get_waiter(name)
+    assert getattr(waiter, "outcome", None) is None
+    try:
+        result = await waiter.wait(**NAME, WaiterConfig=config)
+    except WaiterError as error:
+        result = error
+    return result, getattr(waiter, "outcome", None)
 
 
 def shape(result):
@@ -86,75 +63,32 @@ def shape(result):
     return {name: value for name, value in result.items() if name != "ResponseMetadata"}
 
 
-@pytest.mark.parametrize("case", SAME)
-def test_a_waiter_gives_what_aiobotocores_own_gives(run, case, virtual_time):
-    name, script, config = SAME[case]
-    main = waiting(name, {"WaiterConfig": {"Delay": 20, **config}})
-    (of_stock, _), attempts_of_stock = run(script, main)
-    time_of_stock = virtual_time.now
+@pytest.mark.parametrize(("name", "script", "config"), [
+    ("table_exists", [UP], {}), ("table_exists", [MISSING, COMING, UP], {}),
+    ("table_not_exists", [UP, MISSING], {}), ("table_exists", [FORBIDDEN], {}),
+    ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
+    ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
+    ("table_exists", [COMING], {"MaxAttempts": 1}),
+])  # fmt: skip
+async def test_a_waiter_gives_what_aiobotocores_own_gives(
+    answering, virtual_time, name, script, config
+):
+    config = {"Delay": 20, **config}
+    async with answering(*script) as (client, asked):
+        of_stock, _ = await ending_of(client, name, **config)
+    attempts, time = len(asked.requests), virtual_time.now
     bwp.install()
-    (ours, outcome), attempts = run(script, main)
+    async with answering(*script) as (client, asked):
+        ours, outcome = await ending_of(client, name, **config)
     assert shape(ours) == shape(of_stock)
-    assert type(ours) is dict or isinstance(ours, bwp.WaiterError)
-    assert attempts == attempts_of_stock
-    assert virtual_time.now == 2 * time_of_stock
-    if isinstance(ours, dict):
+    assert len(asked.requests) == attempts
+    assert virtual_time.now == 2 * time
+    if isinstance(ours, bwp.WaiterError):
+        assert outcome is None
+    else:
+        assert type(ours) is dict
         assert outcome.attempts == attempts
         assert isinstance(outcome, bwp.ExceptionOutcome) == ("Error" in ours)
-    else:
-        assert outcome is None
-
-
-# --- budget -----------------------------------------------------------------------------------
-
-
-def test_an_untouched_schedule_keeps_its_span(run, virtual_time):
-    bwp.install()
-    (error, _), attempts = run([COMING], waiting("table_exists", {}))
-    assert "Max attempts exceeded" in str(error)
-    assert 25 <= attempts <= 50
-    assert virtual_time.now == pytest.approx(20 * 24, abs=1)
-
-
-@pytest.mark.parametrize("place", ["call", "install"])
-@pytest.mark.parametrize("options", [{"max_delay": 4}, {"delay_pace": lambda _: 4}], ids=list)
-def test_delays_that_were_given_are_not_stretched(run, virtual_time, place, options):
-    bwp.install(defaults=options if place == "install" else None)
-    main = waiting("table_exists", options if place == "call" else {})
-    (error, _), attempts = run([COMING], main)
-    assert "Max attempts exceeded" in str(error)
-    assert attempts > 20 * 24 / 4
-    assert virtual_time.now == pytest.approx(20 * 24, abs=1)
-
-
-def test_defaults_heal_waiters_of_other_libraries(run, virtual_time):
-    bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
-    path = {"matcher": "path", "argument": "Table.TableStatus", "expected": "ACTIVE"}
-    config = {"operation": "DescribeTable", "delay": 7, "maxAttempts": 20}
-    config["acceptors"] = [{"state": "success", **path}]
-    model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"TableUp": config}})
-
-    async def main(client):
-        waiter = aiowaiter.create_waiter_with_client("TableUp", model, client)
-        return await waiter.wait(**NAME)
-
-    response, attempts = run([MISSING, MISSING, UP], main)
-    assert response["Table"] == UP["Table"]
-    assert (attempts, virtual_time.now) == (3, 14)
-
-
-@pytest.mark.parametrize("keywords", [{"max_wait": 9}, {"WaiterConfig": {"MaxWait": 9}}])
-def test_max_wait_bounds_it(run, keywords, virtual_time):
-    bwp.install()
-    (error, _), _ = run([COMING], waiting("table_exists", keywords))
-    assert isinstance(error, bwp.WaiterTimeoutError)
-    assert virtual_time.now <= 9
-
-
-def test_a_throttle_that_another_error_quotes_is_polled_past(run, virtual_time):
-    bwp.install()
-    (_, outcome), attempts = run([QUOTING, UP], waiting("table_exists", {}))
-    assert (outcome.attempts, attempts, virtual_time.now) == (2, 2, 20)
 
 
 # --- who is reached ---------------------------------------------------------------------------
@@ -162,36 +96,36 @@ def test_a_throttle_that_another_error_quotes_is_polled_past(run, virtual_time):
 
 async def is_ours(client):
     waiter = client.get_waiter("table_exists")
-    await waiter.wait(**NAME)
+    response = await waiter.wait(**NAME)
+    assert response["Table"]["TableStatus"] == "ACTIVE"
     methods = hasattr(client, "wait_until_table_exists")
     assert methods == ("wait_until_table_exists" in dir(client))
-    return methods, getattr(waiter, "outcome", None) is not None
+    assert methods == (getattr(waiter, "outcome", None) is not None)
+    return methods
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_install_reaches_every_session(run, when):
+async def test_install_reaches_every_session(answering, when):
     session = aiosession.get_session() if when == "before" else None
     bwp.install()
-    assert run([UP], is_ours, session=session)[0] == (True, True)
+    async with answering(UP, session=session) as (client, _):
+        assert await is_ours(client)
 
 
-def test_enable_reaches_one_session(run):
-    session = bwp.enable(aiosession.get_session())
-    assert run([UP], is_ours, session=session)[0] == (True, True)
-    assert run([UP], is_ours)[0] == (False, False)
+async def test_enable_reaches_one_session(answering):
+    for session, is_reached in ((bwp.enable(aiosession.get_session()), True), (None, False)):
+        async with answering(UP, session=session) as (client, _):
+            assert await is_ours(client) == is_reached
 
 
-def test_after_uninstall_waiters_are_aiobotocores_own(run):
-    async def main(client):
+async def test_after_uninstall_waiters_are_aiobotocores_own(answering):
+    bwp.install()
+    async with answering(UP) as (client, _):
         before = client.get_waiter("table_exists")
         bwp.uninstall()
-        response = await before.wait(**NAME)
+        await before.wait(**NAME)
         assert before.outcome is None
-        assert response["Table"]["TableStatus"] == "ACTIVE"
-        return await is_ours(client)
-
-    bwp.install()
-    assert run([UP], main)[0] == (False, False)
+        assert not await is_ours(client)
     assert aiowaiter.AIOWaiter.__dict__["wait"] is STOCK_WAIT
 
 
@@ -203,15 +137,13 @@ async def mocked(self, **keywords):
     "stand_in", [mocked, mock.AsyncMock(return_value="mocked")], ids=["function", "AsyncMock"]
 )
 @pytest.mark.parametrize("reach", [bwp.install, lambda: None], ids=["install", "enable"])
-def test_what_a_test_put_in_the_place_of_wait_is_seen(run, stand_in, reach):
+async def test_what_a_test_put_in_the_place_of_wait_is_seen(answering, stand_in, reach):
     reach()
-
-    async def main(client):
+    async with answering(UP) as (client, asked):
         waiter = bwp.enable(client).get_waiter("table_exists")
         with mock.patch.object(aiowaiter.AIOWaiter, "wait", stand_in):
-            return await waiter.wait(**NAME)
-
-    assert run([UP], main) == ("mocked", 0)
+            assert await waiter.wait(**NAME) == "mocked"
+    assert asked.requests == []
 
 
 def test_aiobotocore_may_be_imported_later():
@@ -232,98 +164,58 @@ for _ in range(2):
 # --- built by hand ----------------------------------------------------------------------------
 
 
-def config_of(client):
-    return client.get_waiter("table_exists").config
+def built(kind, client):
+    operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
+    return kind("Mine", client.get_waiter("table_exists").config, operation)
 
 
-def test_a_waiter_built_by_hand_runs_on_the_engine(run, virtual_time):
+async def test_a_waiter_built_by_hand_runs_on_the_engine(answering, virtual_time):
     bwp.install()
-
-    async def main(client):
-        operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
-        waiter = aiowaiter.AIOWaiter("Mine", config_of(client), operation)
-        response = await waiter.wait(**NAME)
-        return response["Table"]["TableStatus"], waiter.outcome.attempts
-
-    assert run([COMING, UP], main) == (("ACTIVE", 2), 2)
+    async with answering(COMING, UP) as (client, asked):
+        waiter = built(aiowaiter.AIOWaiter, client)
+        assert (await waiter.wait(**NAME))["Table"] == UP["Table"]
+        assert waiter.outcome.attempts == len(asked.requests) == 2
 
 
-def test_a_blocking_waiter_on_an_awaited_client_is_refused(run):
+async def test_a_blocking_waiter_on_an_awaited_client_is_refused(answering):
     bwp.install()
-
-    async def main(client):
-        operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
-        waiter = botocore.waiter.Waiter("Mine", config_of(client), operation)
+    async with answering(UP) as (client, asked):
         with pytest.raises(TypeError, match="Mine blocks"):
-            waiter.wait(**NAME)
-
-    assert run([UP], main) == (None, 0)
+            built(botocore.waiter.Waiter, client).wait(**NAME)
+    assert asked.requests == []
 
 
 def test_an_awaited_waiter_on_a_blocking_client_is_refused(answers):
     bwp.install()
-    client = boto3.client("dynamodb")
-    asked = answers(client, UP)
-    operation = aiowaiter.NormalizedOperationMethod(client.describe_table)
-    waiter = aiowaiter.AIOWaiter("Mine", config_of(client), operation)
+    asked = answers(client := boto3.client("dynamodb"), UP)
     with pytest.raises(TypeError, match="Mine is awaited"):
-        asyncio.run(waiter.wait(**NAME))
+        asyncio.run(built(aiowaiter.AIOWaiter, client).wait(**NAME))
     assert asked.requests == []
 
 
 # --- a backend that is not asyncio's ------------------------------------------------------------
 
 
-@pytest.fixture
-def httpx_session():
+async def test_waiters_of_the_anyio_backend_run_as_their_own(answering):
     required("httpx2")
-    return required("aiobotocore.httpxsession").HttpxSession
-
-
-def test_waiters_of_the_anyio_backend_run_as_their_own(run, httpx_session):
     bwp.install()
-
-    async def main(client):
+    backend = required("aiobotocore.httpxsession").HttpxSession
+    async with answering(COMING, UP, COMING, UP, http_session_cls=backend) as (client, asked):
         waiter = client.get_waiter("table_exists")
         assert isinstance(waiter, aiowaiter.AnyioWaiter)
-        response = await waiter.wait(**NAME, WaiterConfig={"Delay": 0})
-        return response["Table"]["TableStatus"], waiter.outcome
-
-    assert run([COMING, UP], main, http_session_cls=httpx_session) == (("ACTIVE", None), 2)
-
-
-def test_methods_work_on_the_anyio_backend_in_a_loop_of_asyncio(run, httpx_session):
-    bwp.install()
-
-    async def main(client):
+        assert (await waiter.wait(**NAME, WaiterConfig={"Delay": 0}))["Table"] == UP["Table"]
+        assert (waiter.outcome, len(asked.requests)) == (None, 2)
+        # In a loop of asyncio the methods work all the same.
         pace = {"max_wait": 60, "delay_pace": lambda _: 0.01}
-        return (await client.wait_until_table_exists(**NAME, **pace)).attempts
-
-    assert run([COMING, UP], main, http_session_cls=httpx_session) == (2, 2)
+        assert (await client.wait_until_table_exists(**NAME, **pace)).attempts == 2
 
 
 # aiobotocore leaves coroutines behind where documentation is written, without us too.
 @pytest.mark.filterwarnings(
     "ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-def test_help_tells_of_max_wait_and_the_outcome(run):
+async def test_help_tells_of_max_wait_and_the_outcome(answering):
     bwp.install()
-
-    async def main(client):
-        return pydoc.plain(pydoc.render_doc(client.get_waiter("table_exists").wait))
-
-    text, _ = run([], main)
+    async with answering() as (client, _):
+        text = pydoc.plain(pydoc.render_doc(client.get_waiter("table_exists").wait))
     assert "response = await waiter.wait(..., max_wait=300)" in text
-    assert "``waiter.outcome`` is a ``ResponseOutcome``" in text
-    assert "Polls :py:meth:`DynamoDB.Client.describe_table`" in text
-
-
-def test_what_blocks_takes_no_awaited_client(run):
-    async def main(client):
-        with pytest.raises(TypeError, match="blocking"):
-            operations.start(client, "table_exists", max_wait=9, **NAME)
-        async with aiosession.get_session().create_client("sqs", "us-east-1", **KEYS) as sqs:
-            with pytest.raises(TypeError, match="blocking client"):
-                signals.SqsSignal("https://sqs.us-east-1.amazonaws.com/1/q", client=sqs)
-
-    run([], main)

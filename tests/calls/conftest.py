@@ -53,6 +53,19 @@ def late(clock):
     return make
 
 
+@pytest.fixture
+def hang(clock):
+    """`hang()` takes until after the deadline of a call, and until the end of the test."""
+    go_on = threading.Event()
+
+    def hang(**_):
+        clock.advance()
+        go_on.wait(60)
+
+    yield hang
+    go_on.set()
+
+
 class Peers:
     """The other ends of the connections that clients make: sockets of this process."""
 

@@ -1,31 +1,28 @@
 """What the tests of calls share."""
 
 import contextlib
+import signal
 import threading
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
+from faults import support
+from faults.support import own_threads
 
 from boto_waiters_plus.calls.awaited_call import await_within
 from boto_waiters_plus.calls.budget import AwaitedBudget, CallEnded, current_budget
 
+NOWHERE = "http://127.0.0.1:9"
+
 
 def make_client(
-    service="dynamodb",
-    *,
-    scheme="http",
-    host="127.0.0.1",
-    mode="standard",
-    attempts=2,
-    session=None,
-    **config,
+    service="dynamodb", *, url=NOWHERE, mode="standard", attempts=2, session=None, **config
 ):
     """A client of an endpoint that never answers; `attempts` may be None."""
     retries = {"mode": mode} if attempts is None else {"mode": mode, "total_max_attempts": attempts}
     config = Config(retries=retries, **config)
-    url = f"{scheme}://{host}:9"
     session = boto3.session.Session(botocore_session=session)
     return session.client(service, endpoint_url=url, verify=False, config=config)
 
@@ -56,6 +53,12 @@ def respond(client, *answers):
     return sent
 
 
+def answered_client(*answers, **options):
+    """A client whose requests are answered so, and these requests."""
+    client = make_client(**options)
+    return client, respond(client, *answers)
+
+
 async def awaited_call(call, *, client, seconds, cancel_event=None):
     """Await a call in so many seconds."""
     return await await_within(AwaitedBudget(seconds), call, client=client, cancel=cancel_event)
@@ -69,25 +72,28 @@ def ended(reason):
     assert caught.value.reason == reason
 
 
+def handled(handler):
+    """Let SIGUSR1 be handled so."""
+    return support.handled(handler, signal.SIGUSR1)
+
+
+def alarm():
+    signal.raise_signal(signal.SIGUSR1)
+
+
 def until_cut():
     """Return once the call of this thread is cut off, which takes real time."""
     while current_budget().reason is None:
         threading.Event().wait(0.002)
 
 
-def own_threads():
-    return [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
-
-
-def join_own_threads():
-    """Wait until the package's threads have ended: each does when it is idle."""
-    for thread in own_threads():
+def join_own_threads(*but):
+    """Wait until the package's threads have ended, each when it is idle, but those of this name."""
+    for thread in own_threads(*but):
         thread.join(60)
-    assert own_threads() == []
+    assert own_threads(*but) == []
 
 
 def join_call_threads():
     """Wait until the calls that were abandoned have ended."""
-    for thread in own_threads():
-        if "watchdog" not in thread.name:
-            thread.join(60)
+    join_own_threads("watchdog")

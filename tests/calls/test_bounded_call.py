@@ -3,27 +3,23 @@
 import asyncio
 import contextlib
 import contextvars
+import functools
 import http.client
 import math
 import socket
 import threading
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from unittest import mock
 
 import botocore.awsrequest
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from calls.support import (
-    awaited_call,
-    ended,
-    join_call_threads,
-    join_own_threads,
-    make_client,
-    own_threads,
-    until_cut,
-)
+from calls import support
+from calls.support import awaited_call, ended, join_call_threads, make_client, until_cut
+from faults.support import own_threads
 from freezegun import freeze_time
 
 from boto_waiters_plus.calls import connections, private_names
@@ -39,7 +35,7 @@ SECONDS = 60
 @pytest.fixture
 def no_own_threads():
     """No thread of the package, whatever ran before."""
-    join_own_threads()
+    support.join_own_threads()
 
 
 def bounded(call, client=None, **options):
@@ -49,12 +45,7 @@ def bounded(call, client=None, **options):
 # --- what comes back -------------------------------------------------------------------------
 
 
-def blocking(call, **options):
-    return bounded(call, **options)
-
-
-def in_thread(call, **options):
-    return bounded(call, in_thread=True, **options)
+in_thread = functools.partial(bounded, in_thread=True)
 
 
 def awaited(call, **options):
@@ -65,7 +56,7 @@ def awaited(call, **options):
     return asyncio.run(awaited_call(coroutine, **options))
 
 
-each_form = pytest.mark.parametrize("form", [blocking, in_thread, awaited])
+each_form = pytest.mark.parametrize("form", [bounded, in_thread, awaited])
 
 
 @each_form
@@ -74,10 +65,6 @@ each_form = pytest.mark.parametrize("form", [blocking, in_thread, awaited])
 @pytest.mark.usefixtures("clock")
 def test_result_in_time_is_returned(form, seconds, event):
     assert form(lambda: "result", seconds=seconds, cancel_event=event) == "result"
-
-
-def test_call_without_a_bound_has_a_budget_that_nothing_ends():
-    assert bounded(current_budget, seconds=None).is_endless
 
 
 @each_form
@@ -107,7 +94,7 @@ def test_call_is_not_made_once_cancelled(form):
     call.assert_not_called()
 
 
-@pytest.mark.parametrize("form", [blocking, awaited])
+@pytest.mark.parametrize("form", [bounded, awaited])
 def test_refused_retry_is_told_apart(form):
     error = KeyError("503")
 
@@ -168,24 +155,18 @@ class OtherEvent:
         self._wait()
 
 
-@pytest.mark.parametrize("event", [threading.Event(), OtherEvent(is_set=lambda: True)])
+@pytest.mark.parametrize("kind", [threading.Event, lambda: OtherEvent(is_set=lambda: True)])
 @pytest.mark.parametrize("in_thread", [False, True])
-def test_cancel_event_ends_the_call(event, in_thread):
-    go_on = threading.Event()
+def test_cancel_event_ends_the_call(kind, in_thread):
+    event, go_on = kind(), threading.Event()
 
     def call():
-        if isinstance(event, threading.Event):
-            event.set()
-        if in_thread:
-            go_on.wait(60)
-        else:
-            until_cut()
+        getattr(event, "set", lambda: None)()
+        go_on.wait(60) if in_thread else until_cut()
 
     with ended("cancelled"):
         bounded(call, seconds=None, cancel_event=event, in_thread=in_thread)
     go_on.set()
-    if isinstance(event, threading.Event):
-        event.clear()
 
 
 def test_event_that_is_not_set_is_asked_until_the_call_is_over():
@@ -198,8 +179,11 @@ def test_event_that_is_not_set_is_asked_until_the_call_is_over():
             assert not thread.is_alive()
 
 
-def ends_at_its_deadline(clock, event):
-    """Assert that a call does, whose deadline comes once its cancel event was asked."""
+@pytest.mark.parametrize("does", [RuntimeError, KeyboardInterrupt, SystemExit, "block"])
+def test_event_that_raises_or_blocks_leaves_the_deadline_alone(clock, does):
+    go_on = threading.Event()
+    wait, is_set = (lambda: go_on.wait(60)), mock.Mock(side_effect=does)
+    event = OtherEvent(wait) if does == "block" else OtherEvent(is_set=is_set)
 
     def call():
         clock.advance(1)
@@ -209,18 +193,6 @@ def ends_at_its_deadline(clock, event):
 
     with ended("deadline"):
         bounded(call, cancel_event=event)
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
-def test_event_that_raises_leaves_the_deadline_alone(clock, error):
-    event = OtherEvent(is_set=mock.Mock(side_effect=error))
-    ends_at_its_deadline(clock, event)
-
-
-def test_event_that_blocks_delays_no_deadline(clock):
-    go_on = threading.Event()
-    event = OtherEvent(wait=lambda: go_on.wait(60))
-    ends_at_its_deadline(clock, event)
     assert not go_on.is_set()
     go_on.set()
 
@@ -274,17 +246,12 @@ def test_inner_call_may_end_before_the_outer_one(clock):
 
 
 def test_thread_that_copies_the_context_is_not_bounded():
-    seen = []
-
     def call():
         context = contextvars.copy_context()
-        thread = threading.Thread(target=context.run, args=[lambda: seen.append(current_budget())])
-        thread.start()
-        thread.join(60)
-        seen.append(current_budget())
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(context.run, current_budget).result(60), current_budget()
 
-    bounded(call)
-    assert [type(budget) for budget in seen] == [type(None), CallBudget]
+    assert [type(budget) for budget in bounded(call)] == [type(None), CallBudget]
 
 
 @pytest.mark.usefixtures("no_own_threads")
@@ -295,16 +262,14 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
         barrier.wait(60)
         barrier.wait(60)
 
-    threads = [threading.Thread(target=bounded, args=[call]) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    barrier.wait(60)
-    (watchdog,) = own_threads()
-    assert watchdog.daemon
-    barrier.wait(60)
-    for thread in threads:
-        thread.join(60)
-    join_own_threads()
+    with ThreadPoolExecutor(5) as pool:
+        for _ in range(5):
+            pool.submit(bounded, call)
+        barrier.wait(60)
+        (watchdog,) = own_threads()
+        assert watchdog.daemon
+        barrier.wait(60)
+    support.join_own_threads()
 
 
 @pytest.mark.parametrize("action", ["always", "error"])
@@ -323,21 +288,6 @@ def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_
     assert len([text for text in texts if "no thread can be started" in text]) == 2
 
 
-@pytest.mark.usefixtures("no_own_threads")
-def test_in_a_thread_any_call_is_given_up(clock):
-    go_on = threading.Event()
-
-    def call():
-        clock.advance()
-        go_on.wait(60)
-
-    with ended("deadline"):
-        bounded(call, in_thread=True)
-    assert any("call" in thread.name and thread.daemon for thread in own_threads())
-    go_on.set()
-    join_call_threads()
-
-
 def test_in_a_thread_the_context_is_the_callers():
     variable = contextvars.ContextVar("variable", default="unset")
     variable.set("set")
@@ -352,11 +302,10 @@ def test_result_that_comes_as_the_time_ends_is_discarded(error):
             super().wait_for(is_met)
             raise CallExpired
 
-    discarded = []
-    function = mock.Mock(return_value="result", side_effect=error)
+    discard, function = mock.Mock(), mock.Mock(return_value="result", side_effect=error)
     with pytest.raises(CallExpired):
-        abandonable_call(function, LastMoment(SECONDS), discard=discarded.append, name="test")
-    assert discarded == ([] if error else ["result"])
+        abandonable_call(function, LastMoment(SECONDS), discard=discard, name="test")
+    assert discard.call_args_list == ([] if error else [mock.call("result")])
 
 
 # --- sockets ---------------------------------------------------------------------------------
@@ -406,7 +355,7 @@ def test_watchdog_whose_thread_has_died_gets_another(clock, pair):
 
     with mock.patch.object(Watchdog, "_goes_on", dies):
         bounded(lambda: None)
-        join_own_threads()
+        support.join_own_threads()
     with ended("deadline"):
         bounded(receive)
 
@@ -456,33 +405,21 @@ def test_client_is_not_kept_alive(collect_garbage):
     assert reference() is None
 
 
-def test_stand_in_for_a_client_will_do():
-    assert bounded(lambda: 1, mock.MagicMock()) == 1
-
-
-@pytest.mark.parametrize("in_thread", [False, True])
 @pytest.mark.parametrize("is_of_a_client", [False, True])
-def test_late_stream_of_a_client_is_closed(late, in_thread, is_of_a_client):
+@pytest.mark.parametrize("how", ["late", "late in a thread", "abandoned"])
+def test_late_stream_of_a_client_is_closed(clock, how, is_of_a_client):
     """The value of a callable is its own."""
-    body = mock.Mock()
-    with ended("deadline"):
-        client = make_client() if is_of_a_client else None
-        bounded(late({"Body": body}), client, in_thread=in_thread)
-    join_call_threads()
-    assert body.close.call_count == is_of_a_client
-
-
-@pytest.mark.parametrize("is_of_a_client", [False, True])
-def test_stream_of_an_abandoned_call_is_closed_once_it_comes(clock, is_of_a_client):
     body, go_on = mock.Mock(), threading.Event()
 
     def call():
         clock.advance()
-        go_on.wait(60)
+        if how == "abandoned":
+            go_on.wait(60)
         return {"Body": body}
 
     with ended("deadline"):
-        bounded(call, make_client() if is_of_a_client else None, in_thread=True)
+        bounded(call, make_client() if is_of_a_client else None, in_thread=how != "late")
+    assert all(thread.daemon for thread in own_threads())
     go_on.set()
     join_call_threads()
     assert body.close.call_count == is_of_a_client

@@ -1,10 +1,9 @@
 """What the caller's own code raises inside a call, which an HTTP client takes for its own."""
 
-import asyncio
 import contextlib
-import gc
 import signal
 import socket
+from types import SimpleNamespace
 from unittest import mock
 
 import boto3
@@ -14,6 +13,7 @@ import pytest
 import requests
 import urllib3
 from botocore.config import Config
+from calls.support import alarm, handled
 from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter
 
 import boto_waiters_plus as bwp
@@ -56,18 +56,6 @@ class Handler:
         """A signal handler that has dropped what it was given."""
         del signum, frame
         raise self.error
-
-
-@contextlib.contextmanager
-def handled(handler):
-    # Python swallows what a handler raises while a finalizer runs.
-    gc.disable()
-    before = signal.signal(signal.SIGUSR1, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-        gc.enable()
 
 
 @contextlib.contextmanager
@@ -124,10 +112,6 @@ def raising(error):
         raise error
 
     return event
-
-
-def alarm():
-    signal.raise_signal(signal.SIGUSR1)
 
 
 RUNG = [Alarm("rang"), TimeoutError("rang"), ConnectionError("rang"), FileNotFoundError("rang")]
@@ -194,20 +178,16 @@ def test_errors_of_the_transport_stay_transient(virtual_time, way, error):
 OF_HTTPX = type("ReadError", (Exception,), {"__module__": "httpx2"})
 
 
-@pytest.mark.parametrize(
-    "double",
-    [
-        botocores.HTTPClientError(error="told"),
-        botocores.HTTPClientError(error=None),
-        botocores.ReadTimeoutError(endpoint_url="https://x"),
-        botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
-        botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
-        botocores.HTTPClientError(
-            error=type("ReadError", (Exception,), {"__module__": "httpx2"})()
-        ),
-        ValueError("mine"),
-    ],
-)
+DOUBLES = [
+    *(botocores.HTTPClientError(error=error) for error in ("told", None, OF_HTTPX())),
+    botocores.ReadTimeoutError(endpoint_url="https://x"),
+    botocores.ConnectionClosedError(endpoint_url="https://x", error=TimeoutError()),
+    botocores.ConnectTimeoutError(endpoint_url="https://x", error=Exception("told")),
+    ValueError("mine"),
+]
+
+
+@pytest.mark.parametrize("double", DOUBLES)
 def test_a_test_double_has_no_error_of_a_caller(double):
     assert callers_error(double) is None
 
@@ -249,7 +229,7 @@ def test_a_condition_retries_what_it_was_asked_to(virtual_time):
     assert len(sent) == 3
 
 
-def test_an_awaited_condition_raises_it_too(virtual_time):
+async def test_an_awaited_condition_raises_it_too(virtual_time):
     client, error = client_of(), Alarm("mine")
 
     async def send():
@@ -257,7 +237,7 @@ def test_an_awaited_condition_raises_it_too(virtual_time):
             return client.describe_table(TableName="table")
 
     with pytest.raises(Alarm) as caught:
-        asyncio.run(conditions.wait_for_async(send, max_wait=60))
+        await conditions.wait_for_async(send, max_wait=60)
     assert caught.value is error
 
 
@@ -271,13 +251,8 @@ class Ringing(dict):
         alarm()
 
 
-class RingingSocket:
-    """A socket that is looked at while the signal arrives."""
-
-    def fileno(self):
-        alarm()
-
-    track = staticmethod(lambda: CallBudget(60).track_socket(mock.Mock(), RingingSocket()))
+def tracking():
+    CallBudget(60).track_socket(mock.Mock(), SimpleNamespace(fileno=alarm))
 
 
 def matching():
@@ -285,29 +260,25 @@ def matching():
     Matching(definition.acceptors).match_response({"a": Ringing()})
 
 
-def starting():
-    with mock.patch("threading.Thread.start", side_effect=alarm):
-        start_thread(int, "x")
+def starting_thread():
+    start_thread(int, "x")
 
 
 def starting_batch():
     wait = bwp.Wait(client_of(), "table_exists", {"TableName": "t"})
-    with mock.patch("threading.Thread.start", side_effect=alarm):
-        bwp.wait_all([wait], max_wait=60)
+    bwp.wait_all([wait], max_wait=60)
 
 
 def starting_receiver():
-    signal = SqsSignal("http://127.0.0.1:9/q", client=boto3.client("sqs"))
-    with mock.patch("threading.Thread.start", side_effect=alarm):
-        signal.subscribe()
-
-
-STARTING = [starting, starting_batch, starting_receiver]
+    SqsSignal("http://127.0.0.1:9/q", client=boto3.client("sqs")).subscribe()
 
 
 @pytest.mark.parametrize("error", [Alarm("rang"), TimeoutError("rang"), RuntimeError("rang")])
-@pytest.mark.parametrize("interrupted", [matching, RingingSocket.track, *STARTING])
+@pytest.mark.parametrize(
+    "interrupted", [matching, tracking, starting_thread, starting_batch, starting_receiver]
+)
 def test_wherever_the_signal_arrives_its_error_is_raised(interrupted, error):
-    with handled(Handler(error)), pytest.raises(type(error)) as caught:
+    start = mock.patch("threading.Thread.start", side_effect=alarm)
+    with handled(Handler(error)), start, pytest.raises(type(error)) as caught:
         interrupted()
     assert caught.value is error

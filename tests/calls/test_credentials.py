@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import datetime as dt
+import importlib
 import os
 import signal
 import threading
@@ -16,7 +17,7 @@ from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.tokens import DeferredRefreshableToken, FrozenAuthToken
 from case_tables import experiments
 from service.roles import EXISTS, GONE, KEYS, profiles_in, sending, session_of
-from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter
+from service.ways import by_batch, by_method, by_plain_waiter, by_task, by_waiter, in_background
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -24,7 +25,7 @@ from boto_waiters_plus.calls import credentials
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.signals import SqsSignal
 
-from .support import ended, make_client, respond
+from .support import alarm, answered_client, ended, handled, make_client, respond
 
 STACK = {"StackName": "web", "max_wait": 60}
 HERE = threading.get_ident
@@ -111,27 +112,19 @@ def test_without_given_credentials_it_is_made_in_a_thread(monkeypatch):
 
 
 @experiments("refreshes", "service", "method")
-def test_refresh_that_hangs_ends_in_time(clock, service, method):
-    client, go_on = make_client(service), threading.Event()
-
-    def hang():
-        clock.advance()
-        go_on.wait(60)
-
+def test_refresh_that_hangs_ends_in_time(hang, service, method):
+    client, sent = answered_client((200, b"{}"), service=service)
     Refreshes(client, first=hang)
     if service == "codecatalyst":
         client._request_signer._auth_token = DeferredRefreshableToken("test", hang)
-    sent = respond(client, (200, b"{}"))
     with ended("deadline"):
         bounded_call(getattr(client, method), client=client, seconds=5)
     assert sent == []
-    go_on.set()
 
 
 def quiet(terminal, *, echo=False):
     """Turn the echo of a terminal off, as a prompt does, or on."""
-    import termios  # noqa: PLC0415 - POSIX only
-
+    termios = importlib.import_module("termios")
     attributes = termios.tcgetattr(terminal)
     attributes[3] = attributes[3] | termios.ECHO if echo else attributes[3] & ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
@@ -139,8 +132,7 @@ def quiet(terminal, *, echo=False):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    if not hasattr(os, "openpty"):
-        pytest.skip("no terminals like POSIX's here")
+    pytest.importorskip("termios", reason="no terminals like POSIX's here")
     ours, theirs = os.openpty()
     monkeypatch.setattr("os.ctermid", lambda: os.ttyname(theirs))
     yield theirs
@@ -149,55 +141,38 @@ def terminal(monkeypatch):
 
 
 def has_echo(terminal):
-    import termios  # noqa: PLC0415 - POSIX only
-
+    termios = importlib.import_module("termios")
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
-def by_refresh(client, prompt):
-    Refreshes(client, first=prompt)
+def by_refresh(prompt):
+    Refreshes(client := make_client(), first=prompt)
     return bounded_call(client.list_tables, client=client, seconds=5)
 
 
-def by_call_in_thread(client, prompt):
+def by_call_in_thread(prompt):
     return bounded_call(prompt, client=None, seconds=5, in_thread=True)
 
 
 @pytest.mark.parametrize("way", [by_refresh, by_call_in_thread])
-def test_terminal_gets_its_echo_back_from_a_prompt_that_is_left_behind(clock, terminal, way):
-    go_on = threading.Event()
+@pytest.mark.parametrize("had_echo", [True, False])
+def test_terminal_gets_its_echo_back_from_a_prompt_left_behind(hang, terminal, way, had_echo):
+    """It is left alone if it had none: another prompt was open, and turned it on meanwhile."""
+    quiet(terminal, echo=had_echo)
 
     def ask():
-        quiet(terminal)
-        clock.advance()
-        go_on.wait(60)
+        quiet(terminal, echo=not had_echo)
+        hang()
 
     with ended("deadline"):
-        way(make_client(), ask)
-    assert has_echo(terminal)
-    go_on.set()
-
-
-def test_terminal_that_had_no_echo_is_left_alone(clock, terminal):
-    # Another prompt was open, and turned it on again meanwhile.
-    go_on = threading.Event()
-    quiet(terminal)
-
-    def hang():
-        quiet(terminal, echo=True)
-        clock.advance()
-        go_on.wait(60)
-
-    with ended("deadline"):
-        by_refresh(make_client(), hang)
-    go_on.set()
+        way(ask)
     assert has_echo(terminal)
 
 
 def test_a_refresh_that_failed_leaves_no_prompt(terminal):
     # The one that is open now is another's.
     with pytest.raises(LookupError):
-        by_refresh(make_client(), lambda: quiet(terminal) or {}["failed"])
+        by_refresh(lambda: quiet(terminal) or {}["failed"])
     assert not has_echo(terminal)
 
 
@@ -210,7 +185,7 @@ def test_refresh_ends_when_the_call_is_cancelled():
 
 
 def test_a_bearer_token_is_refreshed_in_a_thread():
-    client, threads = make_client("codecatalyst", scheme="https"), []
+    client, threads = make_client("codecatalyst", url="https://127.0.0.1:9"), []
 
     def refresh():
         threads.append(HERE())
@@ -277,34 +252,40 @@ class Person:
         return "123456"
 
 
-def stacks_of(person, *, mode="legacy", **arguments):
-    """A client of a role that needs a code, and the calls that assume it."""
+def session_with(person):
+    """A session of a role that needs a code, and the calls that assume it."""
     session, called = session_of("person", KEYS)
     providers = session._session.get_component("credential_provider")
     providers.get_provider("assume-role")._prompter = person
+    return session, called
+
+
+def stacks_of(person, *, mode="legacy"):
+    """A client of such a session, and these calls."""
+    session, called = session_with(person)
     config = Config(retries={"mode": mode, "total_max_attempts": 1})
-    client = session.client("cloudformation", config=config, **arguments)
+    client = session.client("cloudformation", config=config)
     sending(client, (400, GONE))
     return client, called
 
 
+def batch_of(client, waiter, max_wait, parameters, **options):
+    return [bwp.Wait(client, waiter, parameters, max_wait=max_wait, **options)]
+
+
 def by_all_in_task(client, waiter, *, max_wait, **parameters):
-    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
-    return asyncio.run(bwp.wait_all_async(waits))[0]
+    return asyncio.run(bwp.wait_all_async(batch_of(client, waiter, max_wait, parameters)))[0]
 
 
 def as_completed(client, waiter, *, max_wait, **parameters):
-    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
-    [(_, result)] = bwp.as_completed(waits)
+    [(_, result)] = bwp.as_completed(batch_of(client, waiter, max_wait, parameters))
     if isinstance(result, Exception):
         raise result
     return result
 
 
 def with_callbacks(client, waiter, *, max_wait, **parameters):
-    options = {"max_wait": max_wait, "on_attempt": print}
-    [result] = bwp.wait_all([bwp.Wait(client, waiter, parameters, **options)])
-    return result
+    return bwp.wait_all(batch_of(client, waiter, max_wait, parameters, on_attempt=print))[0]
 
 
 def in_thread(client, waiter, **keywords):
@@ -313,7 +294,7 @@ def in_thread(client, waiter, **keywords):
 
 FORMS = [
     *(by_method, by_waiter, by_task, by_batch, by_all_in_task, as_completed, with_callbacks),
-    in_thread,
+    *(in_thread, in_background),
 ]
 
 
@@ -327,22 +308,17 @@ def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
     assert called == ["AssumeRole"]
 
 
-@pytest.mark.parametrize("way", [by_method, by_waiter, by_task, by_batch, as_completed])
+TIMED_OUT = pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError))
+
+
+@pytest.mark.parametrize(
+    "way", [by_method, by_waiter, by_task, by_batch, as_completed, in_background]
+)
 def test_time_at_the_prompt_counts(way):
-    answered = []
-    person = Person(first=lambda: threading.Event().wait(0.7) or answered.append(True))
-    client, _ = stacks_of(person)
-    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
-        way(client, "stack_delete_complete", **{**STACK, "max_wait": 0.6})
-    assert (answered, person.asked) == ([True], [HERE()])
-
-
-@pytest.mark.parametrize("way", [by_method, by_waiter, by_batch, as_completed, with_callbacks])
-def test_interrupt_at_the_prompt_is_the_callers(way):
-    client, called = stacks_of(Person(first=mock.Mock(side_effect=KeyboardInterrupt)))
-    with pytest.raises(KeyboardInterrupt):
-        way(client, "stack_delete_complete", **STACK)
-    assert called == []
+    client, _ = stacks_of(person := Person(first=lambda: threading.Event().wait(0.4)))
+    with TIMED_OUT:
+        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
+    assert person.asked == [HERE()]
 
 
 @pytest.mark.parametrize("way", [by_task, by_batch, by_all_in_task])
@@ -351,13 +327,13 @@ def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
 
     def ask():
         quiet(terminal)
-        threading.Event().wait(0.7)
+        threading.Event().wait(0.4)
         echo.append(has_echo(terminal))
         quiet(terminal, echo=True)
 
     client, _ = stacks_of(Person(first=ask))
-    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
-        way(client, "stack_delete_complete", StackName="web", max_wait=0.4)
+    with TIMED_OUT:
+        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
     assert echo == [False]
 
 
@@ -401,55 +377,31 @@ def test_other_calls_of_the_client_are_left_alone():
         client.describe_stacks()
 
 
-PROMPTERS = [
-    *(LookupError("no token device"), FileNotFoundError("ykman"), TimeoutError("no answer")),
-    *(ConnectionError("token server"), ValueError("no code")),
+INTERRUPTED = [by_method, by_waiter, by_batch, as_completed, with_callbacks]
+OF_PROMPTERS = [LookupError, FileNotFoundError, TimeoutError, ConnectionError, ValueError]
+AT_THE_PROMPT = [
+    *((way, KeyboardInterrupt(), False) for way in INTERRUPTED),
+    *((by_method, kind("no code"), False) for kind in OF_PROMPTERS),
+    *((by_method, kind("rang"), True) for kind in (TimeoutError, OSError)),
 ]
 
 
-@pytest.mark.parametrize("error", PROMPTERS, ids=lambda error: type(error).__name__)
-def test_what_a_prompter_raises_is_raised_as_it_was(error):
-    client, _ = stacks_of(Person(first=mock.Mock(side_effect=error)))
-    with pytest.raises(type(error)) as caught:
-        client.wait_until_stack_delete_complete(**STACK)
-    assert caught.value is error
-
-
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUSR1 here")
-@pytest.mark.parametrize("error", [TimeoutError("rang"), OSError("rang")], ids=repr)
-def test_a_signal_at_the_prompt_is_the_callers(error):
+@pytest.mark.parametrize(("way", "error", "by_signal"), AT_THE_PROMPT)
+def test_what_is_raised_at_the_prompt_is_the_callers(way, error, by_signal):
     def ring(*_):
         raise error
 
-    before = signal.signal(signal.SIGUSR1, ring)
-    client, _ = stacks_of(Person(first=lambda: signal.raise_signal(signal.SIGUSR1)))
-    with pytest.raises(type(error)) as caught:
-        client.wait_until_stack_delete_complete(**STACK)
-    signal.signal(signal.SIGUSR1, before)
+    first = alarm if by_signal else mock.Mock(side_effect=error)
+    client, called = stacks_of(Person(first=first))
+    with handled(ring), pytest.raises(type(error)) as caught:
+        way(client, "stack_delete_complete", **STACK)
     assert caught.value is error
-
-
-def test_background_wait_asks_before_it_begins():
-    person = Person()
-    client, called = stacks_of(person)
-    operation = operations.start(client, "stack_delete_complete", **STACK)
-    assert person.asked == [HERE()]
-    assert operation.result().attempts == 1
-    assert called == ["AssumeRole"]
-
-
-def test_time_at_the_prompt_counts_for_a_background_wait():
-    client, _ = stacks_of(Person(first=lambda: threading.Event().wait(0.3)))
-    operation = operations.start(client, "stack_delete_complete", StackName="web", max_wait=0.2)
-    with pytest.raises(bwp.WaiterTimeoutError):
-        operation.result()
+    assert called == []
 
 
 def test_signal_asks_when_it_is_made():
-    person = Person()
-    session, called = session_of("person", KEYS)
-    providers = session._session.get_component("credential_provider")
-    providers.get_provider("assume-role")._prompter = person
+    session, called = session_with(person := Person())
     with SqsSignal("https://queue", client=session.client("sqs")):
         assert person.asked == [HERE()]
         assert called == ["AssumeRole"]

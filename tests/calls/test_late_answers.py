@@ -5,7 +5,7 @@ import json
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from calls.support import ended, make_client, respond
+from calls.support import answered_client, ended, make_client, respond
 from case_tables import experiments
 from faults.scenarios import ABANDONED, ANSWER, FORMS, TABLE, WAITS, Running, ending_of, operation
 from faults.support import TELLS_ARRIVALS, raised_by
@@ -40,15 +40,14 @@ def slow_to_parse(clock, virtual_time):
 
 
 def ending(form, client):
-    running = Running(client=client, call=operation(client), server=None)
+    running = Running(client, operation(client), server=None)
     return ending_of(raised_by(lambda: FORMS[form](running, 60)))
 
 
 @experiments("is parsed late", "status", "code")
 @pytest.mark.parametrize("form", IN_THIS_THREAD)
 def test_answer_that_arrived_in_time_is_judged(clock, form, status, code):
-    client = make_client()
-    sent = respond(client, (status, error(code) if code else TABLE))
+    client, sent = answered_client((status, error(code) if code else TABLE))
     client.meta.events.register("before-parse.dynamodb", lambda **_: clock.advance())
     # What the SDK would have retried is no verdict of a wait.
     assert ending(form, client) in {code or ANSWER, *([ABANDONED] if status == 503 else [])}
@@ -57,8 +56,7 @@ def test_answer_that_arrived_in_time_is_judged(clock, form, status, code):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_answer_that_arrived_late_does_not_count(clock, form):
-    client = make_client()
-    respond(client, (200, TABLE))
+    client, _ = answered_client((200, TABLE))
     client.meta.events.register("request-created.dynamodb", lambda **_: clock.advance())
     assert ending(form, client) == ABANDONED
 
@@ -79,34 +77,34 @@ def test_answer_that_was_retried_is_none_of_the_call(clock):
     assert len(sent) == 2
 
 
+def seconds_of(wait, client):
+    """How long a wait of one attempt took, however it ended."""
+    outcomes = []
+    raised = raised_by(lambda: outcomes.append(wait(client, max_wait=60, max_attempts=1)))
+    return (raised or outcomes[0]).elapsed
+
+
 @pytest.mark.parametrize("wait", WAITS)
 @pytest.mark.parametrize("answer", [(200, TABLE), (400, error("TableInUseException"))])
 def test_time_of_parsing_is_not_of_the_wait(slow_to_parse, wait, answer):
-    client = make_client()
-    respond(client, answer)
+    respond(client := make_client(), answer)
     client.meta.events.register("before-parse.dynamodb", slow_to_parse)
-    outcomes = []
-    raised = raised_by(lambda: outcomes.append(wait(client, max_wait=60, max_attempts=1)))
-    assert (raised or outcomes[0]).elapsed == pytest.approx(0, abs=0.001)
+    assert seconds_of(wait, client) == pytest.approx(0, abs=0.001)
 
 
 @pytest.mark.parametrize("wait", WAITS)
-def test_time_of_judging_is_not_of_the_wait(clock, virtual_time, wait):
+def test_time_of_judging_is_not_of_the_wait(slow_to_parse, wait):
     class SlowToRead(dict):
         def get(self, *name):
-            clock.advance()
-            virtual_time.advance(1000)
+            slow_to_parse()
             return super().get(*name)
 
     def read_slowly(parsed, **_):
         parsed["Table"] = SlowToRead(parsed["Table"])
 
-    client = make_client()
-    respond(client, (200, TABLE))
+    respond(client := make_client(), (200, TABLE))
     client.meta.events.register("after-call.dynamodb", read_slowly)
-    outcomes = []
-    assert raised_by(lambda: outcomes.append(wait(client, max_wait=60))) is None
-    assert outcomes[0].elapsed == pytest.approx(0, abs=0.001)
+    assert seconds_of(wait, client) == pytest.approx(0, abs=0.001)
 
 
 def test_call_tells_that_it_has_its_answer():
@@ -119,62 +117,53 @@ def test_call_tells_that_it_has_its_answer():
     assert [*seen, call.is_answered] == [False, True, False]
 
 
-def test_common_answer_that_arrived_in_time_is_judged(clock):
-    client = make_client("ecs")
-    respond(client, (200, json.dumps(TASKS).encode()))
-    client.meta.events.register("before-parse.ecs", lambda **_: clock.advance())
-    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in "12"]
-    assert [outcome.coalesced for outcome in bwp.wait_all(waits)] == [True, True]
+@pytest.fixture
+def in_common(slow_to_parse):
+    """`in_common(answer, ids)`: the ends of the waits that share the call, and its requests."""
+
+    def run(answer, ids="12", waiter="tasks_running", *, in_task=False):
+        sent = respond(client := make_client("ecs"), answer)
+        client.meta.events.register("before-parse.ecs", slow_to_parse)
+        waits = [bwp.Wait(client, waiter, {"tasks": [each]}, max_wait=60) for each in ids]
+        if in_task:
+            return asyncio.run(bwp.wait_all_async(waits, on_failure="collect")), sent
+        return bwp.wait_all(waits, on_failure="collect"), sent
+
+    return run
+
+
+def test_common_answer_that_arrived_in_time_is_judged(in_common):
+    outcomes, _ = in_common((200, json.dumps(TASKS).encode()))
+    assert [outcome.coalesced for outcome in outcomes] == [True, True]
 
 
 DENIED, MISSING = "AccessDeniedException", "ClusterNotFoundException"
 
 
-@pytest.mark.parametrize(
-    ("code", "ids", "kind"),
-    [
-        (DENIED, "12", bwp.WaiterFailedError),
-        (DENIED, "11", bwp.WaiterFailedError),
-        # Of two, nothing tells which one it is that is not found.
-        (MISSING, "12", bwp.WaiterTimeoutError),
-        (MISSING, "11", bwp.WaiterFailedError),
-    ],
-)
+# Of two, nothing tells which one it is that is not found.
+@pytest.mark.parametrize(("code", "ids", "kind"), [
+    (DENIED, "12", bwp.WaiterFailedError), (DENIED, "11", bwp.WaiterFailedError),
+    (MISSING, "12", bwp.WaiterTimeoutError), (MISSING, "11", bwp.WaiterFailedError),
+])  # fmt: skip
 @pytest.mark.parametrize("in_task", [False, True])
-def test_common_error_that_arrived_in_time_is_judged(slow_to_parse, in_task, code, ids, kind):
-    client = make_client("ecs")
-    sent = respond(client, (400, error(code)))
-    client.meta.events.register("before-parse.ecs", slow_to_parse)
-    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in ids]
-    errors = (
-        asyncio.run(bwp.wait_all_async(waits, on_failure="collect"))
-        if in_task
-        else bwp.wait_all(waits, on_failure="collect")
-    )
+def test_common_error_that_arrived_in_time_is_judged(in_common, in_task, code, ids, kind):
+    errors, sent = in_common((400, error(code)), ids, in_task=in_task)
     assert [type(each) for each in errors] == [kind, kind]
     assert [ending_of(each.last_exception) for each in errors] == [code, code]
     assert not [each for each in errors if code not in str(each) or "no answer" in str(each)]
     assert len(sent) == 1
 
 
-def test_common_error_is_no_success_of_another(slow_to_parse):
+def test_common_error_is_no_success_of_another(in_common):
     gone = bwp.WaiterDefinition.from_states(
         "Gone", "DescribeTasks", path="tasks[].lastStatus", success=[], success_on_error=[MISSING]
     )
-    client = make_client("ecs")
-    respond(client, (400, error(MISSING)))
-    client.meta.events.register("before-parse.ecs", slow_to_parse)
-    waits = [bwp.Wait(client, gone, {"tasks": [each]}, max_wait=60) for each in "12"]
-    errors = bwp.wait_all(waits, on_failure="collect")
+    errors, _ = in_common((400, error(MISSING)), waiter=gone)
     assert [type(each) for each in errors] == [bwp.WaiterTimeoutError] * 2
 
 
-def test_common_answer_without_an_item_is_judged(slow_to_parse):
-    client = make_client("ecs")
-    sent = respond(client, (200, json.dumps({"tasks": TASKS["tasks"][:1]}).encode()))
-    client.meta.events.register("before-parse.ecs", slow_to_parse)
-    waits = [bwp.Wait(client, "tasks_running", {"tasks": [each]}, max_wait=60) for each in "12"]
-    first, second = bwp.wait_all(waits, on_failure="collect")
+def test_common_answer_without_an_item_is_judged(in_common):
+    (first, second), sent = in_common((200, json.dumps({"tasks": TASKS["tasks"][:1]}).encode()))
     assert first.attempts == second.attempts == len(sent) == 1
     assert isinstance(second, bwp.WaiterTimeoutError)
     assert "no answer" not in str(second)

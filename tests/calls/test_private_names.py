@@ -15,13 +15,8 @@ import botocore.awsrequest
 import botocore.session
 import botocore.waiter
 import pytest
+from botocore import credentials
 from botocore.config import Config
-from botocore.credentials import (
-    AssumeRoleCredentialFetcher,
-    Credentials,
-    RefreshableCredentials,
-    create_mfa_serial_refresher,
-)
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
@@ -37,8 +32,16 @@ VERSION = tuple(int(part) for part in botocore.__version__.split(".")[:2])
 CONFIG = {"operation": "HeadBucket", "delay": 5, "maxAttempts": 20, "acceptors": []}
 
 
-def test_unique_id_handlers_of_a_stubbed_client():
-    client = boto3.client("s3")
+@pytest.fixture
+def client():
+    return boto3.client("cloudformation")
+
+
+def refreshable(refresh=None, **options):
+    return credentials.RefreshableCredentials("a", "b", "c", None, refresh, "test", **options)
+
+
+def test_unique_id_handlers_of_a_stubbed_client(client):
     assert not private_names.is_stubbed(client)
     with Stubber(client):
         assert private_names.is_stubbed(client)
@@ -46,13 +49,10 @@ def test_unique_id_handlers_of_a_stubbed_client():
 
 
 def test_operation_method_of_a_waiter():
-    def operation(**_):
-        return {}
-
-    waiter = Waiter("w", SingleWaiterConfig(CONFIG), operation)
-    assert private_names.call_of_waiter(waiter) is operation
-    replacement = waiter._operation_method = lambda **_: {"replaced": True}
-    assert private_names.call_of_waiter(waiter) is replacement
+    waiter = Waiter("w", SingleWaiterConfig(CONFIG), print)
+    assert private_names.call_of_waiter(waiter) is print
+    waiter._operation_method = repr
+    assert private_names.call_of_waiter(waiter) is repr
 
 
 def test_client_method_of_a_normalized_operation_method():
@@ -106,9 +106,11 @@ def test_context_and_feature_ids():
     assert context.get_context() is None
 
 
-def test_waiter_module_has_its_own_time():
+def test_names_that_others_patch_are_where_they_were():
     """Tests patch `botocore.waiter.time`; the drop-in path sleeps by it."""
     assert botocore.waiter.time is time
+    assert inspect.isfunction(botocore.waiter.Waiter.__dict__["wait"])
+    assert inspect.isfunction(botocore.session.Session.__dict__["create_client"])
 
 
 @pytest.mark.parametrize(("code", "status", "is_transient", "is_throttle"), [
@@ -134,11 +136,6 @@ def test_retries_standard_tells_how_long_its_first_delay_is():
     assert private_names.has_brief_delays() == (longest < 0.1)
 
 
-def test_stock_wait_is_a_function_of_the_class():
-    assert inspect.isfunction(botocore.waiter.Waiter.__dict__["wait"])
-    assert inspect.isfunction(botocore.session.Session.__dict__["create_client"])
-
-
 # --- of bounded calls ---------------------------------------------------------------------------
 
 
@@ -159,35 +156,29 @@ def test_request_tells_how_often_it_is_sent(mode, most):
     assert private_names.most_attempts({"context": {}}) is None
 
 
-def test_refresh_needed_of_credentials():
-    client = boto3.client("s3")
+def test_refresh_needed_of_credentials(client):
     assert private_names.refresh_of(client) is None
-    credentials = RefreshableCredentials("a", "b", "c", None, None, "test")
-    client._request_signer._credentials = credentials
-    made = credentials.refresh_needed, credentials.get_frozen_credentials
-    assert private_names.refresh_of(client) == made
+    client._request_signer._credentials = own = refreshable()
+    assert private_names.refresh_of(client) == (own.refresh_needed, own.get_frozen_credentials)
     assert private_names.refresh_of(object()) is None
 
 
 @pytest.mark.skipif(VERSION < (1, 36), reason="its credentials tell no account")
-def test_account_id_of_credentials():
-    client = boto3.client("s3")
+def test_account_id_of_credentials(client):
     assert private_names.account_of(client) is None
-    kinds = (Credentials, ("a", "b")), (RefreshableCredentials, ("a", "b", "c", None, None, "test"))
-    for kind, arguments in kinds:
-        client._request_signer._credentials = kind(*arguments, account_id="123456789012")
-        assert private_names.account_of(client) == "123456789012"
+    for own in (credentials.Credentials("a", "b", account_id="1"), refreshable(account_id="1")):
+        client._request_signer._credentials = own
+        assert private_names.account_of(client) == "1"
     assert private_names.account_of(object()) is None
 
 
-def test_should_refresh_of_a_bearer_token():
-    client = boto3.client("codecatalyst")
+def test_should_refresh_of_a_bearer_token(client):
+    with_token = boto3.client("codecatalyst")
+    assert private_names.refresh_of(with_token) is None
+    token = DeferredRefreshableToken("test", lambda: None)
+    with_token._request_signer._auth_token = client._request_signer._auth_token = token
+    assert private_names.refresh_of(with_token).is_needed()
     assert private_names.refresh_of(client) is None
-    client._request_signer._auth_token = token = DeferredRefreshableToken("test", lambda: None)
-    assert private_names.refresh_of(client).is_needed()
-    others = boto3.client("s3")
-    others._request_signer._auth_token = token
-    assert private_names.refresh_of(others) is None
 
 
 @pytest.mark.skipif(VERSION < (1, 40), reason="it may have none")
@@ -196,26 +187,23 @@ def test_request_credentials_of_the_signer():
 
 
 @pytest.mark.parametrize("mfa", [{}, {"SerialNumber": "me"}])
-def test_prompter_of_what_assumes_a_role(mfa):
-    client = boto3.client("s3")
-    assert list(private_names.prompters_of(client)) == []
-    source = RefreshableCredentials("a", "b", "c", None, None, "test")
-    fetcher = AssumeRoleCredentialFetcher(None, source, "role", mfa, mfa_prompter=input)
-    for refresh in (
-        fetcher.fetch_credentials,
-        create_mfa_serial_refresher(fetcher.fetch_credentials),
-    ):
-        source_of_next = RefreshableCredentials("a", "b", "c", None, refresh, "test")
-        other = AssumeRoleCredentialFetcher(None, source_of_next, "role", {}, mfa_prompter=input)
-        for fetch in (refresh, other.fetch_credentials):
-            credentials = RefreshableCredentials("a", "b", "c", None, fetch, "test")
-            client._request_signer._credentials = credentials
-            found = list(private_names.prompters_of(client))
+def test_prompter_of_what_assumes_a_role(client, mfa):
+    def fetcher_of(source, arguments):
+        assume_role = credentials.AssumeRoleCredentialFetcher
+        return assume_role(None, source, "role", arguments, mfa_prompter=input)
+
+    def prompters(refresh):
+        client._request_signer._credentials = refreshable(refresh)
+        return list(private_names.prompters_of(client))
+
+    fetcher = fetcher_of(refreshable(), mfa)
+    by_serial = credentials.create_mfa_serial_refresher(fetcher.fetch_credentials)
+    for refresh in (fetcher.fetch_credentials, by_serial):
+        for fetch in (refresh, fetcher_of(refreshable(refresh), {}).fetch_credentials):
+            found = prompters(fetch)
             assert [getattr(each, name) for each, name in found] == [input] * bool(mfa)
             assert all(each is fetcher for each, _ in found)
-    for other in (None, mock.Mock(), print):
-        client._request_signer._credentials = RefreshableCredentials("a", "b", "c", None, other, "")
-        assert list(private_names.prompters_of(client)) == []
+    assert [prompters(other) for other in (None, mock.Mock(), print)] == [[], [], []]
     assert list(private_names.prompters_of(object())) == []
 
 
@@ -231,8 +219,8 @@ def test_new_conn_of_urllib3s_connection():
     assert not private_names.asks_socket_maker(private_names.SocketMaker())
 
 
-def test_pool_classes_by_scheme_of_a_client():
-    session = private_names.http_session_of(boto3.client("s3"))
+def test_pool_classes_by_scheme_of_a_client(client):
+    session = private_names.http_session_of(client)
     pools = private_names.pool_classes_of(session)
     assert set(pools) == {"http", "https"}
     assert all(inspect.isclass(pool) and hasattr(pool, "ConnectionCls") for pool in pools.values())
@@ -272,8 +260,7 @@ def test_locals_of_make_api_call(sent_twice):
 
 
 @pytest.mark.parametrize("event", ["before-call", "before-send"])
-def test_event_name_of_emitters(event):
-    client = boto3.client("cloudformation")
+def test_event_name_of_emitters(client, event):
     client.meta.events.register(event, lambda **_: 1 / 0)
     with pytest.raises(ZeroDivisionError) as caught:
         client.describe_stacks()
@@ -293,8 +280,7 @@ def test_response_of_a_parser(sent_twice):
     assert (response["status_code"], response["body"]) == (200, b"<cut off")
 
 
-def test_get_auth_instance_of_the_signer():
-    client = boto3.client("cloudformation")
+def test_get_auth_instance_of_the_signer(client):
     client._request_signer._credentials = mock.Mock(get_frozen_credentials=lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError) as caught:
         client.describe_stacks()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from calls.support import answered, ended, make_client, respond
+from calls.support import answered, answered_client, ended, make_client, respond
 from faults.scenarios import TABLE, WAITS, retry_quota
 
 import boto_waiters_plus as bwp
@@ -34,10 +34,12 @@ needs_short_delays = pytest.mark.skipif(
 )
 
 
-def describe(client, seconds):
-    return bounded_call(
-        lambda: client.describe_stream(StreamName="stream"), client=client, seconds=seconds
-    )
+def describe(client, seconds, before=lambda: None):
+    def call():
+        before()
+        return client.describe_stream(StreamName="stream")
+
+    return bounded_call(call, client=client, seconds=seconds)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
@@ -57,79 +59,46 @@ def test_refused_retry_gives_botocores_error_and_takes_no_quota(mode):
     assert len(sent) == 3
 
 
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
 @pytest.mark.parametrize(
-    ("mode", "answer", "seconds"),
-    [
-        ("legacy", THROTTLED, 1),
-        ("legacy", UNAVAILABLE, 1),
-        ("legacy", UNREACHABLE, 1),
-        ("standard", THROTTLED, 1),
-        ("standard", UNAVAILABLE, 1),
-        ("standard", UNREACHABLE, 1),
-        ("standard", LATER, 6),
-        ("legacy", LATER, 6),
-    ],
+    ("answer", "seconds"), [(THROTTLED, 1), (UNAVAILABLE, 1), (UNREACHABLE, 1), (LATER, 6)]
 )
 @pytest.mark.usefixtures("sleeps")
 def test_retry_is_made_if_its_bound_fits(mode, answer, seconds):
-    client = make_client("kinesis", mode=mode)
-    respond(client, answer, ACTIVE)
+    client, _ = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
     assert describe(client, seconds * 1.01)["StreamDescription"]["StreamStatus"] == "ACTIVE"
-    client = make_client("kinesis", mode=mode)
-    sent = respond(client, answer, ACTIVE)
+    client, sent = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
     with ended("retry refused"):
         describe(client, seconds * 0.4)
     assert len(sent) == 1
 
 
-@pytest.mark.parametrize("mode", ["legacy", "standard"])
-@pytest.mark.usefixtures("sleeps")
-def test_later_retry_takes_longer(mode):
-    client = make_client("kinesis", mode=mode, attempts=3)
-    sent = respond(client, THROTTLED, THROTTLED, ACTIVE)
-    with ended("retry refused"):
-        describe(client, 1.9)
-    assert len(sent) == 2
-    respond(client := make_client("kinesis", mode=mode, attempts=3), THROTTLED, THROTTLED, ACTIVE)
-    assert describe(client, 2.1)["StreamDescription"]["StreamStatus"] == "ACTIVE"
-
-
 @pytest.mark.parametrize(("mode", "seconds"), [("legacy", 30), ("standard", 19)])
 @pytest.mark.usefixtures("sleeps")
 def test_retries_go_on_while_their_delays_fit(mode, seconds):
-    """The delays of the legacy mode grow without a bound, those of the standard one to 20 s."""
-    client = make_client("kinesis", mode=mode, attempts=20)
-    sent = respond(client, THROTTLED)
+    """They double: in the legacy mode without a bound, in the standard one up to 20 s."""
+    client, sent = answered_client(THROTTLED, service="kinesis", mode=mode, attempts=20)
     with ended("retry refused"):
         describe(client, seconds)
     assert len(sent) == 6
 
 
-@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+@pytest.mark.parametrize(("mode", "attempts", "seconds", "most"), [
+    ("legacy", 2, 1.9, 2), ("standard", 2, 1.9, 2), ("adaptive", 2, 1.9, 2),
+    ("legacy", None, 8.1, 5), ("standard", None, 8.1, 3),
+])  # fmt: skip
 @pytest.mark.usefixtures("sleeps")
-def test_last_attempt_of_the_sdk_is_a_verdict(mode):
-    client = make_client("kinesis", mode=mode, attempts=2)
-    sent = respond(client, UNAVAILABLE)
+def test_last_attempt_of_the_sdk_is_a_verdict(mode, attempts, seconds, most):
+    client, sent = answered_client(UNAVAILABLE, service="kinesis", mode=mode, attempts=attempts)
     with pytest.raises(ClientError, match="ServiceUnavailable"):
-        describe(client, 1.9)
-    assert len(sent) == 2
+        describe(client, seconds)
+    assert len(sent) == most
 
 
 def test_error_that_the_sdk_would_not_retry_is_raised():
-    client = make_client("kinesis")
-    respond(client, error(400, "ResourceNotFoundException"))
+    client, _ = answered_client(error(400, "ResourceNotFoundException"), service="kinesis")
     with pytest.raises(client.exceptions.ResourceNotFoundException):
         describe(client, 0.01)
-
-
-@pytest.mark.parametrize("mode", ["legacy", "standard"])
-@pytest.mark.usefixtures("sleeps")
-def test_last_attempt_by_default_is_a_verdict(mode):
-    client = make_client("kinesis", mode=mode, attempts=None)
-    sent = respond(client, UNAVAILABLE)
-    with pytest.raises(ClientError, match="ServiceUnavailable"):
-        describe(client, 8.1)
-    assert len(sent) == (5 if mode == "legacy" else 3)
 
 
 # --- calls that nothing repeats --------------------------------------------------------------
@@ -139,24 +108,17 @@ def test_last_attempt_by_default_is_a_verdict(mode):
 @pytest.mark.parametrize(
     ("mode", "answer", "seconds"),
     [
-        ("standard", UNAVAILABLE, 0.03),
-        ("standard", UNREACHABLE, 0.03),
-        ("standard", THROTTLED, 1.01),
-        ("legacy", UNAVAILABLE, 1.01),
+        *(("standard", answer, 0.03) for answer in (UNAVAILABLE, UNREACHABLE)),
+        *[("standard", THROTTLED, 1.01), ("legacy", UNAVAILABLE, 1.01)],
     ],
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
-    def call():
-        only_call()
-        return client.describe_stream(StreamName="s")
-
-    client = make_client("kinesis", mode=mode)
-    respond(client, answer, ACTIVE)
-    assert bounded_call(call, client=client, seconds=seconds)["StreamDescription"]
+    client, _ = answered_client(answer, ACTIVE, service="kinesis", mode=mode)
+    assert describe(client, seconds, only_call)["StreamDescription"]
     respond(client := make_client("kinesis", mode=mode), answer, ACTIVE)
     with ended("retry refused"):
-        bounded_call(call, client=client, seconds=seconds * 0.4)
+        describe(client, seconds * 0.4, only_call)
 
 
 @needs_short_delays
@@ -171,22 +133,16 @@ def test_only_call_keeps_a_retry_that_fits(mode, answer, seconds):
 )
 @pytest.mark.usefixtures("sleeps")
 def test_only_call_makes_no_retry_that_does_not_fit(answers, seconds):
-    def call():
-        only_call()
-        return client.describe_stream(StreamName="s")
-
-    client = make_client("kinesis", mode="standard", attempts=10)
-    sent = respond(client, *answers, ACTIVE)
+    client, sent = answered_client(*answers, ACTIVE, service="kinesis", attempts=10)
     with ended("retry refused"):
-        bounded_call(call, client=client, seconds=seconds)
+        describe(client, seconds, only_call)
     assert len(sent) == len(answers)
 
 
 @needs_short_delays
 @pytest.mark.usefixtures("virtual_time", "sleeps")
 def test_call_of_begin_without_token_keeps_its_retry():
-    client = make_client("kinesis")
-    sent = respond(client, UNAVAILABLE, (200, b"{}"))
+    client, sent = answered_client(UNAVAILABLE, (200, b"{}"), service="kinesis")
     operation = bwp.begin(client.delete_stream, StreamName="s", max_wait=0.9)
     assert operation.call.attempts == 1
     assert [request.headers["X-Amz-Target"] for request in sent[:2]] == [DELETE, DELETE]
@@ -223,8 +179,7 @@ def test_stop_keeps_its_retry(clock):
 def test_refused_retry_is_no_verdict_of_a_wait(wait):
     """The wait makes its next attempt after its own delay."""
     options = {"max_wait": 0.95, "min_delay": 0.2, "max_delay": 0.2}
-    client = make_client()
-    sent = respond(client, THROTTLED, THROTTLED, (200, TABLE))
+    client, sent = answered_client(THROTTLED, THROTTLED, (200, TABLE))
     assert wait(client, **options).attempts == len(sent) == 3
     respond(client := make_client(), THROTTLED)
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
@@ -235,8 +190,7 @@ def test_refused_retry_is_no_verdict_of_a_wait(wait):
 @pytest.mark.parametrize("wait", WAITS)
 @pytest.mark.usefixtures("virtual_time")
 def test_refused_retry_without_a_connection_ends_the_wait(wait):
-    client = make_client()
-    sent = respond(client, UNREACHABLE)
+    client, sent = answered_client(UNREACHABLE)
     with pytest.raises((bwp.WaiterFailedError, EndpointConnectionError)):
         wait(client, max_wait=0.95, min_delay=0.2, max_delay=0.2)
     assert len(sent) == 1

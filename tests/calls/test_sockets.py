@@ -3,6 +3,7 @@
 import contextlib
 import ssl
 import threading
+from types import SimpleNamespace
 
 import pytest
 import urllib3.util.connection
@@ -47,18 +48,15 @@ def is_closed(exchange):
 @pytest.fixture(params=["deadline", "cancelled"])
 def cut(request, clock):
     """What ends a call: `reason`, the `event` to pass on, and `now()`."""
+    event = threading.Event() if request.param == "cancelled" else None
 
-    class Cut:
-        reason = request.param
-        event = threading.Event() if request.param == "cancelled" else None
+    def now():
+        if event:
+            event.set()
+        # A call has its first moment before its event is listened to.
+        clock.advance(1 if event else 1000)
 
-        def now(self):
-            if self.event:
-                self.event.set()
-            # A call has its first moment before its event is listened to.
-            clock.advance(1 if self.reason == "cancelled" else 1000)
-
-    return Cut()
+    return SimpleNamespace(reason=request.param, event=event, now=now)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -153,26 +151,23 @@ def test_connection_from_before_the_first_bounded_call_is_not_used(peers, clock)
         bounded(client)
 
 
-@pytest.mark.parametrize(("seconds", "connect_timeout"), [(60, 5), (3, 3)])
+@pytest.mark.parametrize(("seconds", "connect_timeout", "read_timeout"), [(60, 5, 7), (3, 3, 3)])
+@pytest.mark.parametrize("is_watched", [True, False])
 @pytest.mark.usefixtures("clock")
-def test_shorter_of_time_left_and_connect_timeout_holds(peers, seconds, connect_timeout):
+def test_shorter_of_time_left_and_own_timeout_holds(
+    peers, monkeypatch, seconds, connect_timeout, read_timeout, is_watched
+):
+    """The watchdog, if there is one, ends what is read."""
+    if not is_watched:
+        monkeypatch.setattr(watchdog, "watch", lambda _: False)
     client = make_client(read_timeout=7, connect_timeout=5)
     peers.serve(say)
-    bounded(client, seconds=seconds)
-    assert peers.connect_timeouts == [pytest.approx(connect_timeout)]
-    # The watchdog ends what is read.
-    assert peers.connections[0].gettimeout() == 7
-
-
-@pytest.mark.parametrize(("seconds", "read_timeout"), [(60, 7), (3, 3)])
-@pytest.mark.usefixtures("clock")
-def test_response_has_a_timeout_where_nothing_watches(peers, monkeypatch, seconds, read_timeout):
-    monkeypatch.setattr(watchdog, "watch", lambda _: False)
-    client = make_client(read_timeout=7)
-    peers.serve(say)
-    with pytest.warns(RuntimeWarning, match="socket timeouts"):
+    warns = pytest.warns(RuntimeWarning, match="socket timeouts")
+    with contextlib.nullcontext() if is_watched else warns:
         bounded(client, seconds=seconds)
-    assert peers.connections[0].gettimeout() == pytest.approx(read_timeout)
+    assert peers.connect_timeouts == [pytest.approx(connect_timeout)]
+    expected = 7 if is_watched else pytest.approx(read_timeout)
+    assert peers.connections[0].gettimeout() == expected
 
 
 def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
@@ -186,7 +181,7 @@ def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
         return sock
 
     monkeypatch.setattr(urllib3.util.connection, "create_connection", connect)
-    client = make_client(host="example.test")
+    client = make_client(url="http://example.test:9")
     with pytest.raises(CallEnded, match=cut.reason):
         bounded(client, cancel_event=cut.event)
     go_on.set()
@@ -206,7 +201,7 @@ def test_body_of_a_stream_can_be_read_after_the_deadline(peers, clock):
 
 
 def test_tls_handshake_that_is_cut_off_leaves_no_socket(peers, cut):
-    client = make_client(scheme="https")
+    client = make_client(url="https://127.0.0.1:9")
     exchanges = []
 
     def cut_after_the_hello():
@@ -231,6 +226,6 @@ def test_tls_socket_is_closed_where_ssl_leaves_it_open(peers, monkeypatch, error
 
     monkeypatch.setattr(ssl.SSLSocket, "getpeername", raise_error)
     with pytest.raises((ConnectionClosedError, KeyboardInterrupt)) as caught:
-        bounded(make_client(scheme="https"))
+        bounded(make_client(url="https://127.0.0.1:9"))
     assert caught.value.__traceback__ is not None
     assert is_closed(peers.accept())

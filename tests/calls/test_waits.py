@@ -5,8 +5,8 @@ import threading
 import boto3
 import botocore.session
 import pytest
-from calls.support import make_client, respond
-from faults.scenarios import TABLE, WAITS, get_waiter, wait_until
+from calls.support import answered_client, make_client, respond
+from faults.scenarios import TABLE, WAITS, get_waiter, in_a_batch, wait_until
 from faults.server import response
 
 import boto_waiters_plus as bwp
@@ -68,8 +68,7 @@ def test_error_of_other_code_that_a_parser_calls_passes(wait):
     session = botocore.session.get_session()
     factory = session.get_component("response_parser_factory")
     factory.set_parser_defaults(timestamp_parser=lambda _: 1 / 0)
-    client = make_client(session=session)
-    respond(client, (200, b'{"Table": {"CreationDateTime": 5}}'))
+    client, _ = answered_client((200, b'{"Table": {"CreationDateTime": 5}}'), session=session)
     with pytest.raises(ZeroDivisionError):
         wait(client, max_wait=60)
 
@@ -86,8 +85,7 @@ def test_expired_credentials_end_the_wait(wait):
 @on_waits
 @pytest.mark.parametrize("phase", PHASES)
 def test_error_of_a_users_handler_passes(wait, phase):
-    client = make_client()
-    respond(client, (200, TABLE))
+    client, _ = answered_client((200, TABLE))
     client.meta.events.register(f"{phase}.dynamodb", lambda **_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         wait(client, max_wait=60)
@@ -95,32 +93,18 @@ def test_error_of_a_users_handler_passes(wait, phase):
 
 @pytest.mark.parametrize("wait", HAS_HANDLERS)
 @pytest.mark.parametrize("phase", PHASES)
-def test_handler_that_blocks_is_abandoned_in_a_thread(clock, wait, phase):
-    go_on = threading.Event()
-    client = make_client()
-    respond(client, (200, TABLE))
-    client.meta.events.register(
-        f"{phase}.dynamodb", lambda **_: clock.advance() or (go_on.wait(60) and None)
-    )
+def test_handler_that_blocks_is_abandoned_in_a_thread(hang, wait, phase):
+    client, _ = answered_client((200, TABLE))
+    client.meta.events.register(f"{phase}.dynamodb", hang)
     with pytest.raises(bwp.WaiterTimeoutError):
         wait(client, max_wait=60, call_in_thread=True)
-    go_on.set()
 
 
 def test_wait_without_time_for_its_last_call_does_not_make_it(virtual_time):
-    client = make_client()
-    sent = respond(client, (200, CREATING))
-    wait = bwp.Wait(
-        client,
-        "table_exists",
-        {"TableName": "table"},
-        max_wait=10,
-        delay_pace=lambda _: 10,
-        last_attempt="deadline",
-    )
-    (error,) = bwp.wait_all([wait], on_failure="collect")
-    assert isinstance(error, bwp.WaiterTimeoutError)
-    assert len(sent) == error.attempts == 1
+    client, sent = answered_client((200, CREATING))
+    with pytest.raises(bwp.WaiterTimeoutError) as caught:
+        in_a_batch(client, max_wait=10, delay_pace=lambda _: 10, last_attempt="deadline")
+    assert len(sent) == caught.value.attempts == 1
 
 
 @pytest.mark.parametrize("way", HAS_HANDLERS)

@@ -1,7 +1,7 @@
 """The table of wire faults: what the server does, and how a call or a wait may end in it.
 
 `run_fault` sets one up and gives the client and the call, `FORMS` are the ways to make it. The
-tests and `bench/faults.py` both go by this table.
+tests and `bench/faults.py` both go by this table, `tests/cases/faults.json`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import ipaddress
 import json
 import os
 import ssl
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,37 +23,15 @@ from unittest import mock
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from faults.server import (
-    BEFORE_HEADERS,
-    BODY,
-    HEADERS,
-    Behaviour,
-    BlackHole,
-    FaultServer,
-    Refusing,
-    answer,
-    close,
-    drip,
-    dripping_handshake,
-    hang,
-    plain_answer,
-    raw,
-    reset,
-    reset_in_body,
-    silent_handshake,
-    slow_names,
-    truncate,
-)
+from faults import server as servers
+from faults.server import BEFORE_HEADERS, BODY, HEADERS, FaultServer, answer, drip, hang, slow_names
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallEnded
 
-SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
 MODES = ("legacy", "standard", "adaptive")
-
-ABANDONED = "abandoned"
-ANSWER = "answer"
+ABANDONED, ANSWER = "abandoned", "answer"
 
 TABLE = json.dumps({"Table": {"TableName": "table", "TableStatus": "ACTIVE"}}).encode()
 STACKS = (
@@ -69,144 +47,99 @@ HEALTHY = {"json": TABLE, "query": STACKS, "xml": CHANGE, "head": b""}
 DEEP = b'{"Table": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
-def error(protocol: str, status: int, code: str) -> Behaviour:
+def error(protocol, status, code):
     """An error answer in the words of a protocol."""
+    text = f"<Error><Code>{code}</Code><Message>not today</Message></Error>"
     if protocol == "json":
-        body = json.dumps({"__type": f"com.amazonaws#{code}", "message": "not today"}).encode()
+        text = json.dumps({"__type": f"com.amazonaws#{code}", "message": "not today"})
     elif protocol == "query":
-        body = (
-            f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code>"
-            f"<Message>not today</Message></Error></ErrorResponse>"
-        ).encode()
-    else:
-        body = f"<Error><Code>{code}</Code><Message>not today</Message></Error>".encode()
-    return answer(status, body)
+        text = f"<ErrorResponse>{text}</ErrorResponse>"
+    return answer(status, text.encode())
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+BEHAVIOURS = {
+    "healthy": answer(body=TABLE),
+    **{f"slow, {each}": answer(body=HEALTHY[each], after=0.3) for each in HEALTHY},
+    "hang before headers": hang(BEFORE_HEADERS),
+    "hang between headers": hang(HEADERS),
+    "hang mid-body": hang(BODY),
+    "headers drip": drip(HEADERS),
+    "body drips": drip(BODY),
+    "body drips, Connection: close": drip(BODY, close=True),
+    "reset": servers.reset,
+    "reset mid-body": servers.reset_in_body,
+    "close": servers.close,
+    "truncated JSON": servers.truncate(TABLE),
+    "truncated XML": servers.truncate(CHANGE),
+    "malformed JSON": answer(body=b"{]"),
+    "malformed XML": answer(body=b"<a"),
+    "members of other types": answer(body=b'{"Table": "text"}'),
+    "deep JSON": answer(body=DEEP),
+    "empty body": answer(body=b""),
+    "redirect": answer(301),
+    "not HTTP": servers.saying(b"220 mail ready\r\n", servers.close),
+    "ServiceUnavailable": error("json", 503, "ServiceUnavailable"),
+    "SlowDown": error("xml", 503, "SlowDown"),
+    "ThrottlingException": error("json", 400, "ThrottlingException"),
+    "Throttling": error("query", 400, "Throttling"),
+    "ExpiredToken": error("query", 403, "ExpiredToken"),
+    "silence": servers.silent_handshake,
+    "dripping hello": servers.dripping_handshake,
+    "plain answer": servers.plain_answer,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One thing that can go wrong on the wire."""
+    """One thing that can go wrong on the wire.
+
+    Attributes:
+        endings: how a call with half a second may end: an error's class or code, or one of
+            `ABANDONED` and `ANSWER`. Whether a retry of the SDK still fits depends on its draw
+            and on the mode; where a recursion is noticed is a matter of a frame or two.
+        warm: the client has been used before, and holds an idle connection.
+        place: server, black hole, many black holes, slow name, no name, refusing, refusing at
+            first, untrusted, proxy, credentials or throttled.
+        also: how it is tried besides.
+    """
 
     name: str
-    script: Sequence[Behaviour] = (answer(),)
-    endings: frozenset[str] = frozenset({ABANDONED})
-    """How a call with half a second may end: an error's class or code, or one of the two above."""
+    script: Sequence[Any]
+    endings: frozenset[str]
+    handshake: Any = None
     protocol: str = "json"
     tls: bool = False
-    handshake: Behaviour | None = None
     warm: bool = False
-    """The client has been used before, and holds an idle connection."""
     place: str = "server"
-    """server, black hole, many black holes, slow name, no name, refusing, refusing at first,
-    untrusted, proxy, credentials or throttled"""
     modes: Sequence[str] = MODES
-    note: str = field(default="", compare=False)
+    note: str = ""
+    also: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def __str__(self):
         return self.name
 
 
-def _healthy(protocol: str = "json", *, after: float = 0) -> Behaviour:
-    return answer(body=HEALTHY[protocol], after=after)
+def _fault(*, script=("healthy",), endings, handshake=None, **members):
+    return Fault(
+        script=[BEHAVIOURS[name] for name in script],
+        endings=frozenset(endings),
+        handshake=handshake and BEHAVIOURS[handshake],
+        **members,
+    )
 
 
-def _ends(*names: str) -> frozenset[str]:
-    return frozenset(names)
+_CASES = Path(__file__).parents[1] / "cases" / "faults.json"
+FAULTS = [_fault(**row) for row in json.loads(_CASES.read_text("utf-8"))]
 
 
-# Whether a retry of the SDK still fits into half a second depends on its draw and on the mode.
-_CLOSED = _ends(ABANDONED, "ConnectionClosedError")
-_ANSWERED = _ends(ANSWER)
-_UNREACHABLE = _ends(ABANDONED, "EndpointConnectionError")
-_UNTRUSTED = _ends(ABANDONED, "SSLError")
-_UNAVAILABLE = error("json", 503, "ServiceUnavailable")
-_SILENT, _DRIPPING = [hang(BEFORE_HEADERS)], [drip(BODY)]
-# fmt: off
-_ERRORS = (
-    (503, "ServiceUnavailable", "json"), (503, "SlowDown", "xml"),
-    (400, "ThrottlingException", "json"), (400, "Throttling", "query"),
-)
-FAULTS: Sequence[Fault] = (
-    Fault(name="hang before headers", script=_SILENT),
-    Fault(name="hang between headers", script=[hang(HEADERS)]),
-    Fault(name="hang mid-body", script=[hang(BODY)]),
-    Fault(name="hang on a warm connection", script=[_healthy(), *_SILENT], warm=True),
-    Fault(name="headers drip", script=[drip(HEADERS)]),
-    Fault(name="body drips", script=_DRIPPING),
-    Fault(name="body drips, Connection: close", script=[drip(BODY, close=True)]),
-    Fault(name="XML body drips", script=_DRIPPING, protocol="xml"),
-    Fault(name="TLS hello unanswered", handshake=silent_handshake),
-    Fault(name="TLS handshake drips", handshake=dripping_handshake),
-    Fault(name="TLS, hang before headers", script=_SILENT, tls=True),
-    Fault(name="TLS, hang on a warm connection", script=[_healthy(), hang(BODY)], tls=True,
-          warm=True),
-    Fault(name="TLS, body drips", script=_DRIPPING, tls=True),
-    Fault(name="TLS, body drips, Connection: close", script=[drip(BODY, close=True)], tls=True),
-    Fault(name="connect is black-holed", place="black hole"),
-    Fault(name="8 addresses are black-holed", place="many black holes"),
-    Fault(name="name lookup takes 1.5 s", place="slow name"),
-    Fault(name="proxy hangs on CONNECT", script=_SILENT, place="proxy"),
-    Fault(name="waiting for the adaptive mode's turn", place="throttled", modes=["adaptive"]),
-    Fault(name="refresh of credentials hangs", place="credentials"),
-    Fault(name="reset, then hang", script=[reset, *_SILENT], endings=_CLOSED),
-    Fault(name="503, then hang", script=[_UNAVAILABLE, *_SILENT],
-          endings=_ends(ABANDONED, "ServiceUnavailable")),
-    Fault(name="TLS to a plain server", handshake=plain_answer, endings=_UNTRUSTED),
-    Fault(name="reset, then healthy", script=[reset, _healthy()],
-          endings=_ends(ANSWER, "ConnectionClosedError")),
-    Fault(name="reset mid-body, then healthy", script=[reset_in_body, _healthy()],
-          endings=_ends(ANSWER, "ConnectionClosedError", "HTTPClientError")),
-    Fault(name="reset for ever", script=[reset], endings=_CLOSED),
-    Fault(name="reset before TLS", handshake=reset, place="untrusted",
-          endings=_CLOSED | _UNREACHABLE),
-    Fault(name="closed for ever", script=[close], endings=_CLOSED),
-    Fault(name="certificate is not trusted", tls=True, place="untrusted", endings=_UNTRUSTED),
-    Fault(name="no such host", place="no name", endings=_UNREACHABLE),
-    Fault(name="refused", place="refusing", endings=_UNREACHABLE),
-    Fault(name="refused, then up", place="refusing at first", endings=_UNREACHABLE | _ANSWERED),
-    Fault(name="JSON body truncated", script=[truncate(TABLE)],
-          endings=_ends(ANSWER, "ConnectionClosedError"),
-          note="botocore 1.44 gives {} for it, with any deadline or none; 1.34 raises"),
-    Fault(name="XML body truncated", script=[truncate(CHANGE)], protocol="xml",
-          endings=_ends("ResponseParserError", "ConnectionClosedError")),
-    Fault(name="JSON body malformed", script=[answer(body=b"{]")], endings=_ANSWERED,
-          note="botocore gives {} for it, with any deadline or none"),
-    Fault(name="XML body malformed", script=[answer(body=b"<a")], protocol="xml",
-          endings=_ends("ResponseParserError")),
-    Fault(name="query body malformed", script=[answer(body=b"<a")], protocol="query",
-          endings=_ends("ResponseParserError")),
-    Fault(name="JSON body with members of other types", script=[answer(body=b'{"Table": "text"}')],
-          endings=_ends(ANSWER, "AttributeError"), note="botocore stumbles over it"),
-    Fault(name="JSON body 100,000 deep", script=[answer(body=DEEP)],
-          endings=_ends(ANSWER, "RecursionError")),
-    Fault(name="empty body", script=[answer(body=b"")], endings=_ANSWERED),
-    # Where the recursion is noticed is a matter of a frame or two.
-    Fault(name="S3 redirects for ever", script=[answer(301)], protocol="head",
-          endings=_ends(ABANDONED, "RecursionError", "HTTPClientError", "301")),
-    Fault(name="not HTTP", script=[raw(b"220 mail ready\r\n")], endings=_CLOSED),
-    *(Fault(name=f"{code} {status} for ever, {protocol}", script=[error(protocol, status, code)],
-            protocol=protocol, endings=_ends(ABANDONED, code))
-      for status, code, protocol in _ERRORS),
-    Fault(name="503 once, then healthy", script=[_UNAVAILABLE, _healthy()],
-          endings=_ends(ANSWER, ABANDONED, "ServiceUnavailable")),
-    Fault(name="expired token", script=[error("query", 403, "ExpiredToken")], protocol="query",
-          endings=_ends("ExpiredToken")),
-    *(Fault(name=f"slow but in time, {protocol}", script=[_healthy(protocol, after=0.3)],
-            protocol=protocol, endings=_ANSWERED)
-      for protocol in ("json", "xml", "query")),
-    Fault(name="healthy", script=[_healthy()], endings=_ANSWERED),
-    Fault(name="TLS, healthy", script=[_healthy()], tls=True, endings=_ANSWERED),
-)
-# fmt: on
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Running:
-    """A fault that is set up."""
+    """A fault that is set up; `call()` calls the operation once, and returns the response."""
 
     client: Any
     call: Callable[[], Any]
-    """One call of the operation; returns the response."""
     server: FaultServer | None
 
 
@@ -217,7 +150,7 @@ class Certificate:
         folder: where its files go.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         from cryptography import x509  # noqa: PLC0415 - only TLS needs it
         from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
@@ -227,32 +160,22 @@ class Certificate:
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fault server of a test")])
         now, day = dt.datetime.now(dt.timezone.utc), dt.timedelta(days=1)
         hosts = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
-        builder = x509.CertificateBuilder(
-            name, name, key.public_key(), x509.random_serial_number(), now - day, now + day
-        )
+        number, times = x509.random_serial_number(), (now - day, now + day)
+        builder = x509.CertificateBuilder(name, name, key.public_key(), number, *times)
         builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
-        builder = builder.add_extension(
-            x509.BasicConstraints(ca=True, path_length=None), critical=True
-        )
-        pem = serialization.Encoding.PEM
+        authority = x509.BasicConstraints(ca=True, path_length=None)
+        certificate = builder.add_extension(authority, critical=True).sign(key, hashes.SHA256())
+        pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
         self.path, key_path = folder / "certificate.pem", folder / "key.pem"
-        self.path.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(pem))
-        form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        key_path.write_bytes(key.private_bytes(pem, form, plain))
+        self.path.write_bytes(certificate.public_bytes(pem))
+        key_path.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(self.path, key_path)
 
 
 @contextlib.contextmanager
-def run_fault(
-    fault: Fault,
-    mode: str,
-    certificate: Certificate | None = None,
-    *,
-    host: str | None = None,
-    **config: Any,
-) -> Iterator[Running]:
-    """Set a fault up.
+def run_fault(fault, mode, certificate=None, *, host=None, **config):
+    """Set a fault up; gives what is `Running`.
 
     Args:
         fault: of `FAULTS`.
@@ -262,86 +185,63 @@ def run_fault(
         config: more for the client's `Config`.
     """
     with contextlib.ExitStack() as stack:
-        place = _place_of(fault, stack, certificate)
+        url, server, of_place = _place_of(fault, stack, certificate)
         if fault.place == "throttled":
             config = {"retries": {"mode": mode, "total_max_attempts": 1}, **config}
         # The bundle of all authorities takes a while to load, and longer on a busy machine.
         is_tls = fault.tls or fault.handshake is not None
         is_trusted = is_tls and fault.place != "untrusted"
         with_certificate = certificate.path if is_trusted and certificate else None
-        url = place.url if host is None else place.url.replace("127.0.0.1", host)
-        client = make_client(fault.protocol, url, mode, with_certificate, **config, **place.config)
+        url = url if host is None else url.replace("127.0.0.1", host)
+        client = make_client(fault.protocol, url, mode, with_certificate, **config, **of_place)
         stack.callback(client.close)
         call = operation(client)
-        if place.before_retry is not None:
-            client.meta.events.register("needs-retry.*.*", place.before_retry)
-        if fault.place == "throttled":
-            for _ in range(2):
-                with contextlib.suppress(ClientError):
-                    call()
-        if fault.warm:
-            call()
-        yield Running(client=client, call=call, server=place.server)
+        if fault.place == "refusing at first":
+            client.meta.events.register("needs-retry.*.*", lambda **_: server.up())
+        for _ in range(2 if fault.place == "throttled" else fault.warm):
+            with contextlib.suppress(ClientError):
+                call()
+        yield Running(client, call, server)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Place:
-    url: str
-    server: FaultServer | None = None
-    config: dict[str, Any] = field(default_factory=dict)
-    before_retry: Callable[..., None] | None = None
-
-
-def _place_of(  # noqa: C901 - one arm for each place
-    fault: Fault, stack: contextlib.ExitStack, certificate: Certificate | None
-) -> _Place:
-    def served(script: Sequence[Behaviour], **options: Any) -> FaultServer:
-        return stack.enter_context(FaultServer(script, **options))
-
+def _place_of(fault, stack, certificate):
+    """The URL that is called, the server that may be asked, and more for the client."""
+    enter = stack.enter_context
     match fault.place:
         case "black hole":
-            return _Place(url=stack.enter_context(BlackHole()).url)
+            return enter(servers.BlackHole()).url, None, {}
         case "many black holes":
-            hole = stack.enter_context(BlackHole())
-            stack.enter_context(slow_names(0, addresses=["127.0.0.1"] * 8))
-            return _Place(url=f"http://slow.test:{hole.port}")
+            enter(slow_names(0, addresses=["127.0.0.1"] * 8))
+            return _by_slow_name(enter(servers.BlackHole())), None, {}
         case "slow name":
-            stack.enter_context(slow_names(1.5))
-            return _Place(url=f"http://slow.test:{served([_healthy()]).port}")
+            enter(slow_names(1.5))
+            return _by_slow_name(enter(FaultServer(fault.script))), None, {}
         case "no name":
-            stack.enter_context(slow_names(0, addresses=[]))
-            return _Place(url="http://slow.test:9")
-        case "refusing":
-            return _Place(url=stack.enter_context(Refusing([_healthy()])).url)
-        case "refusing at first":
-            refusing = stack.enter_context(Refusing([_healthy()]))
-            return _Place(url=refusing.url, before_retry=lambda **_: refusing.up())
+            enter(slow_names(0, addresses=[]))
+            return "http://slow.test:9", None, {}
+        case "refusing" | "refusing at first":
+            server = enter(servers.Refusing(fault.script))
+            return server.url, server, {}
         case "proxy":
-            server = served(fault.script)
-            config = {"proxies": {"https": server.url}}
-            return _Place(url="https://behind.test", server=server, config=config)
-        case "throttled":
-            throttle = error("json", 400, "ThrottlingException")
-            server = served([throttle, throttle, _healthy()])
+            server = enter(FaultServer(fault.script))
+            return "https://behind.test", server, {"proxies": {"https": server.url}}
         case "credentials":
-            source = served([answer(body=_container_keys()), hang(BEFORE_HEADERS)])
+            source = enter(FaultServer([answer(body=_container_keys()), hang(BEFORE_HEADERS)]))
             environment = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{source.url}/credentials"}
-            environment |= dict.fromkeys(_CONFIGURATION, os.devnull)
-            stack.enter_context(mock.patch.dict(os.environ, environment))
+            names = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
+            enter(mock.patch.dict(os.environ, environment | dict.fromkeys(names, os.devnull)))
             for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
                 os.environ.pop(name, None)
-            server = served([_healthy()])
-            return _Place(url=server.url, server=server, config={"keys": {}})
-        case _:
-            tls = certificate.context if fault.tls and certificate else None
-            server = served(fault.script, tls=tls, handshake=fault.handshake)
-    return _Place(url=server.url, server=server)
+    tls = certificate.context if fault.tls and certificate else None
+    server = enter(FaultServer(fault.script, tls=tls, handshake=fault.handshake))
+    return server.url, server, {"keys": {}} if fault.place == "credentials" else {}
 
 
-_CONFIGURATION = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
+def _by_slow_name(server):
+    return server.url.replace("127.0.0.1", "slow.test")
 
 
-def _container_keys() -> bytes:
+def _container_keys():
     """Return credentials of a container that run out in a minute."""
     expiry = dt.datetime.now(dt.timezone.utc) + dt.timedelta(minutes=1)
     names = ("AccessKeyId", "SecretAccessKey", "Token")
@@ -349,94 +249,76 @@ def _container_keys() -> bytes:
     return json.dumps(keys).encode()
 
 
+# --- clients -----------------------------------------------------------------------------------
+
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+SERVICES = {"json": "dynamodb", "xml": "route53", "query": "cloudformation", "head": "s3"}
+READS = {
+    "dynamodb": ("describe_table", "table_exists", {"TableName": "table"}),
+    "route53": ("get_change", "resource_record_sets_changed", {"Id": "C1"}),
+    "cloudformation": ("describe_stacks", "stack_create_complete", {"StackName": "stack"}),
+    "s3": ("head_bucket", "bucket_exists", {"Bucket": "bucket"}),
+}
+"""Of each service a method that reads, a waiter on it, and their parameters."""
 
 
-def make_client(
-    protocol: str,
-    url: str,
-    mode: str | None = None,
-    certificate: Path | None = None,
-    *,
-    keys: dict[str, str] = KEYS,
-    **config: Any,
-) -> Any:
+def make_client(protocol, url, mode=None, certificate=None, *, keys=KEYS, **config):
     """A client of a service that speaks the protocol.
 
     Of one session for all that are given keys: the models are read once.
     """
-    service = SERVICES[protocol]
-    retries: dict[str, Any] = {"retries": {"mode": mode}} if mode else {}
-    session = _session() if keys else boto3.Session()
-    return session.client(
-        service,
-        region_name="us-east-1",
-        endpoint_url=url,
-        **keys,
-        verify=None if certificate is None else str(certificate),
-        config=Config(**{**retries, **config}),
-    )
+    config = Config(**{**({"retries": {"mode": mode}} if mode else {}), **config})
+    verify = None if certificate is None else str(certificate)
+    given = {"region_name": "us-east-1", "endpoint_url": url, "verify": verify, "config": config}
+    return (_session() if keys else boto3.Session()).client(SERVICES[protocol], **given, **keys)
 
 
 @functools.cache
-def _session() -> boto3.Session:
+def _session():
     return boto3.Session()
 
 
-def operation(client: Any) -> Callable[[], Any]:
+def operation(client):
     """A read operation of the client."""
-    name, parameters = {
-        "dynamodb": ("describe_table", {"TableName": "table"}),
-        "route53": ("get_change", {"Id": "C1"}),
-        "cloudformation": ("describe_stacks", {"StackName": "stack"}),
-        "s3": ("head_bucket", {"Bucket": "bucket"}),
-    }[client.meta.service_model.service_name]
+    name, _, parameters = READS[client.meta.service_model.service_name]
     return lambda: getattr(client, name)(**parameters)
 
 
-def waiter_of(client: Any) -> tuple[str, dict[str, str]]:
+def waiter_of(client):
     """A waiter on that operation, by the names of `wait_until_*` and `get_waiter`."""
-    return {
-        "dynamodb": ("table_exists", {"TableName": "table"}),
-        "route53": ("resource_record_sets_changed", {"Id": "C1"}),
-        "cloudformation": ("stack_create_complete", {"StackName": "stack"}),
-        "s3": ("bucket_exists", {"Bucket": "bucket"}),
-    }[client.meta.service_model.service_name]
+    return READS[client.meta.service_model.service_name][1:]
 
 
 # --- the forms ---------------------------------------------------------------------------------
 
 
-def wait_until(client: Any, **options: Any) -> Any:
+def wait_until(client, **options):
     """Wait on the read operation of a client, in one of five forms."""
     name, parameters = waiter_of(client)
     return bwp.wait_until(client, name, **options, **parameters)
 
 
-def get_waiter(client: Any, **options: Any) -> Any:
+def get_waiter(client, **options):
     name, parameters = waiter_of(client)
     return bwp.enable(client).get_waiter(name).wait(**options, **parameters)
 
 
-def in_a_task(client: Any, **options: Any) -> Any:
+def in_a_task(client, **options):
     name, parameters = waiter_of(client)
     return asyncio.run(bwp.wait_until_async(client, name, **options, **parameters))
 
 
-def in_a_batch(client: Any, **options: Any) -> Any:
-    return _result(bwp.wait_all([_wait(client, options)], on_failure="collect"))
+def in_a_batch(client, **options):
+    wait = bwp.Wait(client, *waiter_of(client), **options)
+    return _result(bwp.wait_all([wait], on_failure="collect"))
 
 
-def in_a_batch_of_tasks(client: Any, **options: Any) -> Any:
-    waits = [_wait(client, options)]
+def in_a_batch_of_tasks(client, **options):
+    waits = [bwp.Wait(client, *waiter_of(client), **options)]
     return _result(asyncio.run(bwp.wait_all_async(waits, on_failure="collect")))
 
 
-def _wait(client: Any, options: dict[str, Any]) -> Any:
-    return bwp.Wait(client, *waiter_of(client), **options)
-
-
-def _result(outcomes: list[Any]) -> Any:
+def _result(outcomes):
     (outcome,) = outcomes
     if isinstance(outcome, BaseException):
         raise outcome
@@ -446,11 +328,11 @@ def _result(outcomes: list[Any]) -> Any:
 WAITS = (wait_until, get_waiter, in_a_task, in_a_batch, in_a_batch_of_tasks)
 
 
-def by_call(running: Running, seconds: float, **options: Any) -> Any:
+def by_call(running, seconds, **options):
     return bounded_call(running.call, client=running.client, seconds=seconds, **options)
 
 
-def by_wait(wait: Callable[..., Any], running: Running, seconds: float) -> Any:
+def by_wait(wait, running, seconds):
     return wait(running.client, max_wait=seconds, max_attempts=1)
 
 
@@ -463,7 +345,7 @@ FORMS: dict[str, Form] = {
 """One attempt each."""
 
 
-def ending_of(raised: BaseException | None) -> str:
+def ending_of(raised):
     """How a call or a wait ended, by what it raised, in the words of the table."""
     match raised:
         case None:
@@ -484,11 +366,10 @@ def ending_of(raised: BaseException | None) -> str:
     return type(raised).__name__
 
 
-def retry_quota(client: Any) -> int | None:
+def retry_quota(client):
     """What is left of the retry quota of a client in standard or adaptive mode; None: no quota."""
     service = client.meta.service_model.service_id.hyphenize()
-    emitter = client.meta.events
-    handlers = getattr(emitter, "_emitter", emitter)._handlers
+    handlers = getattr(client.meta.events, "_emitter", client.meta.events)._handlers
     for handler in handlers.prefix_search(f"needs-retry.{service}.X"):
         quota = getattr(getattr(handler, "__self__", None), "_retry_quota", None)
         if quota is not None:

@@ -11,15 +11,15 @@ here are made by the functions `answer`, `hang`, `drip`, `reset`, `truncate` and
 Runs by itself too: `python server.py` serves healthy answers and prints its port.
 """
 
-from __future__ import annotations
-
 import contextlib
+import itertools
+import re
 import socket
 import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from unittest import mock
 
 BEFORE_HEADERS, HEADERS, BODY = "before headers", "between headers", "mid-body"
 
@@ -31,179 +31,145 @@ class GoneError(Exception):
 class Exchange:
     """One request on one connection, to be answered."""
 
-    def __init__(self, server: FaultServer, sock: socket.socket) -> None:
-        self.server = server
-        self.sock = sock
-        self.request = b""
-        self.method = ""
-        self._read = b""
+    def __init__(self, server, sock):
+        self.server, self.sock = server, sock
+        self.request, self.method, self._read = b"", "", b""
 
-    def receive(self) -> bool:
+    def receive(self):
         """Read the next request; whether there was one."""
         while b"\r\n\r\n" not in self._read:
             if not self._more():
                 return False
-        head, _, rest = self._read.partition(b"\r\n\r\n")
-        length = 0
-        for line in head.split(b"\r\n")[1:]:
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-        self._read = rest
-        while len(self._read) < length:
+        head, _, self._read = self._read.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        end = int(length[1]) if length else 0
+        while len(self._read) < end:
             if not self._more():
                 return False
-        self.request = head + b"\r\n\r\n" + self._read[:length]
-        self._read = self._read[length:]
-        self.method = head.split(b" ", 1)[0].decode("ascii")
+        self.request = head + b"\r\n\r\n" + self._read[:end]
+        self._read = self._read[end:]
+        self.method = head.split(b" ", 1)[0].decode()
         return True
 
-    def _more(self) -> bool:
-        try:
+    def _more(self):
+        chunk = b""
+        with contextlib.suppress(OSError):
             chunk = self.sock.recv(65536)
-        except OSError:
-            return False
         self._read += chunk
         return bool(chunk)
 
-    def send(self, data: bytes) -> None:
+    def send(self, data):
         try:
             self.sock.sendall(data)
         except OSError as error:
             raise GoneError from error
 
-    def drip(self, data: bytes, pause: float) -> None:
+    def drip(self, data, pause):
         """Send byte by byte, and the last byte for ever."""
-        for index in range(len(data)):
-            self.send(data[index : index + 1])
-            self.pause(pause)
-        while True:
-            self.send(data[-1:])
+        for byte in itertools.chain(data, itertools.repeat(data[-1])):
+            self.send(bytes([byte]))
             self.pause(pause)
 
-    def pause(self, seconds: float) -> None:
+    def pause(self, seconds):
         if self.server.stopping.wait(seconds):
             raise GoneError
 
-    def hang(self) -> None:
+    def hang(self):
         """Say nothing until the client goes."""
         with contextlib.suppress(OSError):
             while self.sock.recv(65536):
                 pass
         raise GoneError
 
-    def reset(self) -> None:
+    def reset(self):
         """Close with RST."""
         with contextlib.suppress(OSError):
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise GoneError
 
 
-Behaviour = Callable[[Exchange], None]
-
-
-def response(
-    status: int = 200, body: bytes = b"", headers: Mapping[str, str] | None = None
-) -> tuple[bytes, bytes]:
+def response(status=200, body=b"", headers=None):
     """Head and body of an answer."""
     lines = [f"HTTP/1.1 {status} {'OK' if status < 300 else 'Error'}"]
-    lines += [f"{name}: {value}" for name, value in {**(headers or {})}.items()]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     lines += [f"Content-Length: {len(body)}", "x-amzn-RequestId: test", "", ""]
-    return "\r\n".join(lines).encode("ascii"), body
+    return "\r\n".join(lines).encode(), body
 
 
-def answer(
-    status: int = 200,
-    body: bytes = b"{}",
-    headers: Mapping[str, str] | None = None,
-    *,
-    after: float = 0,
-) -> Behaviour:
+# --- behaviours: functions of an exchange ---
+
+
+def saying(data, then):
+    """Send something, and then behave so."""
+
+    def behave(exchange):
+        exchange.send(data)
+        then(exchange)
+
+    return behave
+
+
+def answer(status=200, body=b"{}", headers=None, *, after=0):
     """A whole answer, `after` seconds from the request."""
     head, body = response(status, body, headers)
 
-    def behave(exchange: Exchange) -> None:
+    def behave(exchange):
         exchange.pause(after)
         exchange.send(head + (b"" if exchange.method == "HEAD" else body))
 
     return behave
 
 
-def hang(where: str, body: bytes = b"x" * 100) -> Behaviour:
+def hang(where):
     """An answer that stops."""
-    head, body = response(200, body)
-    said = {BEFORE_HEADERS: b"", HEADERS: head[: len(head) // 2], BODY: head + body[:50]}[where]
-
-    def behave(exchange: Exchange) -> None:
-        exchange.send(said)
-        exchange.hang()
-
-    return behave
+    head, body = response(body=b"x" * 100)
+    said = {BEFORE_HEADERS: b"", HEADERS: head[: len(head) // 2], BODY: head + body[:50]}
+    return saying(said[where], Exchange.hang)
 
 
-def drip(where: str, *, close: bool = False, pause: float = 0.02) -> Behaviour:
+def drip(where, *, close=False, pause=0.02):
     """An answer that never stops, byte by byte."""
-    head, _ = response(200, b" " * 100_000, {"Connection": "close"} if close else None)
-
-    def behave(exchange: Exchange) -> None:
-        if where == HEADERS:
-            exchange.drip(head[:17] + b"x-drip: " + b"x", pause)
-        exchange.send(head)
-        exchange.drip(b" ", pause)
-
-    return behave
+    head, _ = response(body=b" " * 100_000, headers={"Connection": "close"} if close else None)
+    said, dripped = (b"", head[:17] + b"x-drip: x") if where == HEADERS else (head, b" ")
+    return saying(said, lambda exchange: exchange.drip(dripped, pause))
 
 
-def reset(exchange: Exchange) -> None:
-    """The connection is reset instead of an answer."""
-    exchange.reset()
+reset = Exchange.reset
+"""The connection is reset instead of an answer."""
 
 
-def reset_in_body(exchange: Exchange) -> None:
+def reset_in_body(exchange):
     """The connection is reset in the middle of an answer."""
-    head, body = response(200, b" " * 100)
+    head, body = response(body=b" " * 100)
     exchange.send(head + body[:50])
     exchange.pause(0.01)
     exchange.reset()
 
 
-def close(exchange: Exchange) -> None:
+def close(exchange):
     """The connection is closed instead of an answer."""
     raise GoneError
 
 
-def raw(data: bytes) -> Behaviour:
-    """What is no HTTP."""
-
-    def behave(exchange: Exchange) -> None:
-        exchange.send(data)
-        raise GoneError
-
-    return behave
-
-
-def truncate(body: bytes) -> Behaviour:
+def truncate(body):
     """The connection is closed in the middle of the body."""
-    head, body = response(200, body)
-    return raw(head + body[: len(body) // 2])
+    head, body = response(body=body)
+    return saying(head + body[: len(body) // 2], close)
 
 
 # --- instead of a TLS handshake ---
 
-
-def silent_handshake(exchange: Exchange) -> None:
-    """The hello is not answered."""
-    exchange.hang()
+silent_handshake = Exchange.hang
+"""The hello is not answered."""
 
 
-def dripping_handshake(exchange: Exchange) -> None:
+def dripping_handshake(exchange):
     """The hello is answered byte by byte, and without an end."""
     exchange.sock.recv(65536)
-    record = b"\x16\x03\x03\x40\x00" + b"\x02\x00\x3f\xfc\x03\x03"
-    exchange.drip(record + b"\x00", 0.02)
+    exchange.drip(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03\x00", 0.02)
 
 
-def plain_answer(exchange: Exchange) -> None:
+def plain_answer(exchange):
     """A server without TLS."""
     exchange.sock.recv(65536)
     exchange.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -216,7 +182,7 @@ class _TLSSocket(ssl.SSLSocket):
     CPython asks for the peer first, and may leave the socket open where there is none.
     """
 
-    def getpeername(self) -> object:
+    def getpeername(self):
         try:
             return super().getpeername()
         except OSError:
@@ -233,43 +199,36 @@ class FaultServer:
         handshake: what happens on a connection before, or instead of, TLS.
     """
 
-    def __init__(
-        self,
-        script: Sequence[Behaviour],
-        *,
-        tls: ssl.SSLContext | None = None,
-        handshake: Behaviour | None = None,
-    ) -> None:
-        self.script = list(script)
-        self.requests: list[bytes] = []
-        self.stopping = threading.Event()
-        self.accepted = 0
-        self._tls = tls
+    def __init__(self, script, *, tls=None, handshake=None):
+        self.script, self.requests, self.stopping = list(script), [], threading.Event()
+        self._tls, self._handshake = tls, handshake
         if tls is not None:
             tls.sslsocket_class = _TLSSocket
-        self._handshake = handshake
-        self._lock = threading.Lock()
-        self._open: set[socket.socket] = set()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=200)
-        self.port: int = self._listener.getsockname()[1]
-        scheme = "http" if tls is None and handshake is None else "https"
-        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self._lock, self._open = threading.Lock(), set()
+        self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listener.bind(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.url = f"{'https' if tls or handshake else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._accept, name="fault server", daemon=True)
 
     def __enter__(self):
-        self._thread.start()
+        self.up()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def up(self):
+        """Listen from now on; again: does nothing."""
+        if self._thread.ident is None:
+            self._listener.listen(200)
+            self._thread.start()
 
-    def stop(self) -> None:
+    def __exit__(self, *_):
         """Close everything."""
         self.stopping.set()
         with contextlib.suppress(OSError):
             # Wakes the thread that accepts.
             socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-        self._thread.join(5)
+            self._thread.join(5)
         self._listener.close()
         with self._lock:
             for sock in self._open:
@@ -278,47 +237,44 @@ class FaultServer:
         self.wait_until_closed(5)
 
     @property
-    def open_connections(self) -> int:
+    def open_connections(self):
         """Connections that the client has not closed."""
         with self._lock:
             return len(self._open)
 
-    def wait_until_closed(self, seconds: float, but: int = 0) -> bool:
-        """Whether all connections but so many are closed in this time."""
+    def wait_until_closed(self, seconds):
+        """Whether all connections are closed in this time."""
         end = time.perf_counter() + seconds
-        while self.open_connections > but and time.perf_counter() < end:
+        while self.open_connections and time.perf_counter() < end:
             threading.Event().wait(0.005)
-        return self.open_connections <= but
+        return not self.open_connections
 
-    def wait_for_request(self, count: int = 1, seconds: float = 5) -> None:
+    def wait_for_request(self, count=1, seconds=5):
         """Wait until so many requests have come."""
         end = time.perf_counter() + seconds
         while len(self.requests) < count:
             assert time.perf_counter() < end, f"{len(self.requests)} of {count} requests came"
             threading.Event().wait(0.005)
 
-    def _accept(self) -> None:
+    def _accept(self):
         while True:
             sock, _ = self._listener.accept()
             if self.stopping.is_set():
                 sock.close()
                 return
-            self.accepted += 1
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._open.add(sock)
-            threading.Thread(
-                target=self._serve, args=[sock], name="fault connection", daemon=True
-            ).start()
+            threading.Thread(target=self._serve, args=[sock], daemon=True).start()
 
-    def _serve(self, raw_sock: socket.socket) -> None:
+    def _serve(self, raw_sock):
         sock = raw_sock
         try:
             with contextlib.suppress(GoneError, OSError):
                 if self._handshake is not None:
                     self._handshake(Exchange(self, raw_sock))
                 if self._tls is not None:
-                    # The raw socket stays open, for `stop` to shut it.
+                    # The raw socket stays open, for the end of the server to shut it.
                     sock = self._tls.wrap_socket(raw_sock.dup(), server_side=True)
                 self._answer(sock)
         finally:
@@ -327,7 +283,7 @@ class FaultServer:
             with self._lock:
                 self._open.discard(raw_sock)
 
-    def _answer(self, sock: socket.socket) -> None:
+    def _answer(self, sock):
         exchange = Exchange(self, sock)
         while exchange.receive():
             with self._lock:
@@ -336,99 +292,54 @@ class FaultServer:
             behaviour(exchange)
 
 
+class Refusing(FaultServer):
+    """A port that refuses connections until `up` is called."""
+
+    def __enter__(self):
+        return self
+
+
 class BlackHole:
     """A port that answers no SYN: its queue is full, and nobody accepts."""
 
     def __enter__(self):
-        self._listener = socket.socket()
-        self._listener.bind(("127.0.0.1", 0))
-        self._listener.listen(0)
-        self.port: int = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._fillers = []
-        for _ in range(3):
-            filler = socket.socket()
+        self._sockets = [socket.socket() for _ in range(4)]
+        listener, *fillers = self._sockets
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        self.address = listener.getsockname()
+        self.url = f"http://127.0.0.1:{self.address[1]}"
+        for filler in fillers:
             filler.settimeout(0)
-            filler.connect_ex(("127.0.0.1", self.port))
-            self._fillers.append(filler)
+            filler.connect_ex(self.address)
         time.sleep(0.05)  # the queue fills in the kernel; nothing tells when
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for filler in self._fillers:
-            filler.close()
-        self._listener.close()
+    def __exit__(self, *_):
+        for sock in self._sockets[::-1]:
+            sock.close()
 
     @property
-    def holds(self) -> bool:
+    def holds(self):
         """Whether connecting really hangs here; kernels differ."""
         with socket.socket() as probe:
             probe.settimeout(0.2)
-            return probe.connect_ex(("127.0.0.1", self.port)) != 0
+            return probe.connect_ex(self.address) != 0
 
 
-class Refusing:
-    """A port that refuses connections until `up` is called."""
-
-    def __init__(self, script: Sequence[Behaviour]) -> None:
-        self._script = script
-        self._reserved = socket.socket()
-        self._reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._reserved.bind(("127.0.0.1", 0))
-        self.port: int = self._reserved.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._server: FaultServer | None = None
-
-    def __enter__(self):
-        return self
-
-    def up(self) -> None:
-        """Listen from now on; again: does nothing."""
-        if self._server is not None:
-            return
-        server = FaultServer(self._script)
-        server._listener.close()
-        self._reserved.listen(100)
-        server._listener, server.port = self._reserved, self.port
-        self._server = server.__enter__()
-
-    @property
-    def open_connections(self) -> int:
-        """As of a `FaultServer`."""
-        return 0 if self._server is None else self._server.open_connections
-
-    def wait_until_closed(self, seconds: float, but: int = 0) -> bool:
-        """As of a `FaultServer`."""
-        return self._server is None or self._server.wait_until_closed(seconds, but)
-
-    def __exit__(self, *_: object) -> None:
-        if self._server is not None:
-            self._server.stop()
-        self._reserved.close()
-
-
-@contextlib.contextmanager
-def slow_names(
-    seconds: float, *, addresses: Sequence[str] = ("127.0.0.1",), host: str = "slow.test"
-) -> Iterator[None]:
+def slow_names(seconds, *, addresses=("127.0.0.1",), host="slow.test"):
     """A host whose name takes a while to be looked up, in this process; no addresses: in vain."""
     real = socket.getaddrinfo
 
-    def look_up(name: str | bytes | None, port: object, *args: object, **kwargs: object) -> object:
+    def look_up(name, port, *args, **kwargs):
         if name != host:
-            return real(name, port, *args, **kwargs)  # type: ignore[arg-type]  # passed on
+            return real(name, port, *args, **kwargs)
         time.sleep(seconds)
         if not addresses:
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
-        return [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses
-        ]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
 
-    socket.getaddrinfo = look_up  # type: ignore[assignment]  # the one way in
-    try:
-        yield
-    finally:
-        socket.getaddrinfo = real
+    return mock.patch("socket.getaddrinfo", look_up)
 
 
 if __name__ == "__main__":

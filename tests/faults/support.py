@@ -1,5 +1,6 @@
 """What the tests of faults share."""
 
+import contextlib
 import functools
 import gc
 import importlib.metadata
@@ -32,10 +33,10 @@ def raised_by(call):
     return None
 
 
-def own_threads():
-    """The threads of the package, but for the one that watches and ends when it is idle."""
-    names = "boto_waiters_plus", "boto_waiters_plus watchdog"
-    return [t for t in threading.enumerate() if t.name.startswith(names[0]) and t.name != names[1]]
+def own_threads(*but):
+    """The threads of the package whose names do not end so."""
+    threads = [t for t in threading.enumerate() if t.name.startswith("boto_waiters_plus")]
+    return [thread for thread in threads if not thread.name.endswith(but)]
 
 
 def skip_without_black_holes():
@@ -49,28 +50,26 @@ def _are_black_holes_possible():
         return hole.holds
 
 
-class Alarms:
-    """SIGALRM in this thread, while the block runs.
-
-    Args:
-        first: seconds until the first.
-        every: seconds between two; 0: there is but one.
-        handler: what each calls.
-    """
-
-    def __init__(self, first, every, handler):
-        self._times = first, every
-        self._handler = handler
-
-    def __enter__(self):
-        # Python swallows what a handler raises while a finalizer runs.
-        gc.disable()
-        # pytest-timeout's own alarm is put back afterwards, with what it had left.
-        self._before = signal.signal(signal.SIGALRM, self._handler)
-        self._timer = signal.setitimer(signal.ITIMER_REAL, *self._times)
-
-    def __exit__(self, *_):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self._before)
-        signal.setitimer(signal.ITIMER_REAL, *self._timer)
+@contextlib.contextmanager
+def handled(handler, number):
+    """Let a signal of this number be handled so."""
+    # Python swallows what a handler raises while a finalizer runs.
+    gc.disable()
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
         gc.enable()
+
+
+@contextlib.contextmanager
+def alarmed(seconds, handler):
+    """Let SIGALRM come to this thread once; pytest-timeout's own goes on afterwards."""
+    timer = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        with handled(handler, signal.SIGALRM):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)

@@ -1,5 +1,6 @@
 """What waits leave alone: botocore's modules, and the recorders vcrpy and placebo."""
 
+import contextlib
 import time
 
 import boto3
@@ -107,49 +108,35 @@ def called_once(client):
     return call.outcome, call
 
 
-def run_job(session, server, change):
-    """Return what a change tells, and the requests that the service has seen by then."""
-    client = session.client("glue", endpoint_url=server.url)
-    outcome, call = change(client)
-    client.close()
-    return outcome.basis, outcome.attempts, call.response["JobRunId"], len(server.requests)
-
-
-CHANGES = pytest.mark.parametrize("change", [begun, called_once])
-ORDERS = pytest.mark.parametrize("is_first", [True, False], ids=["install first", "install last"])
-TOLD = [("identity", 3, "jr_1", 4)] * 2
-"""The same of the recorded change and of the replayed one, which sends nothing."""
-
-
-@CHANGES
-@ORDERS
-def test_vcrpy_replays_a_change(change, is_first, tmp_path):
+@contextlib.contextmanager
+def with_vcrpy(folder, mode):
     vcr = pytest.importorskip("vcr")
-    cassette, told = str(tmp_path / "cassette.yaml"), []
+    with vcr.use_cassette(str(folder / "cassette.yaml"), record_mode=mode):
+        yield boto3.Session(region_name="us-east-1", **KEYS)
+
+
+@contextlib.contextmanager
+def with_placebo(folder, mode):
+    placebo = pytest.importorskip("placebo")
     session = boto3.Session(region_name="us-east-1", **KEYS)
+    recorder = placebo.attach(session, str(folder))
+    recorder.record() if mode == "once" else recorder.playback()
+    yield session
+    recorder.stop()
+
+
+@pytest.mark.parametrize("change", [begun, called_once])
+@pytest.mark.parametrize("is_first", [True, False], ids=["install first", "install last"])
+@pytest.mark.parametrize("recorded", [with_vcrpy, with_placebo])
+def test_a_change_is_replayed_and_sends_nothing(change, is_first, recorded, tmp_path):
     with FaultServer(JOB) as server:
         for mode in ("once", "none"):
             if not is_first:
                 bwp.uninstall()
-            with vcr.use_cassette(cassette, record_mode=mode) as recorded:
+            with recorded(tmp_path, mode) as session:
                 bwp.install()
-                told.append(run_job(session, server, change))
-    assert (told, recorded.play_count) == (TOLD, 4)
-
-
-@CHANGES
-@ORDERS
-def test_placebo_replays_a_change(change, is_first, tmp_path):
-    placebo = pytest.importorskip("placebo")
-    told = []
-    with FaultServer(JOB) as server:
-        for mode in ("record", "playback"):
-            if not is_first:
-                bwp.uninstall()
-            session = boto3.Session(region_name="us-east-1", **KEYS)
-            recorder = placebo.attach(session, str(tmp_path))
-            getattr(recorder, mode)()
-            bwp.install()
-            told.append(run_job(session, server, change))
-            recorder.stop()
-    assert told == TOLD
+                client = session.client("glue", endpoint_url=server.url)
+                outcome, call = change(client)
+                client.close()
+            told = outcome.basis, outcome.attempts, call.response["JobRunId"]
+            assert (*told, len(server.requests)) == ("identity", 3, "jr_1", 4)

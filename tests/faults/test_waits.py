@@ -1,21 +1,13 @@
 """Waits over real sockets: beside botocore alone, and many on one client."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from faults.scenarios import (
-    ABANDONED,
-    FAULTS,
-    TABLE,
-    get_waiter,
-    make_client,
-    operation,
-    run_fault,
-    wait_until,
-    waiter_of,
-)
+from faults import scenarios
+from faults.scenarios import ABANDONED, FAULTS, TABLE, get_waiter, make_client, operation, run_fault
 from faults.server import BEFORE_HEADERS, FaultServer, answer, hang
-from faults.support import aside, raised_by
+from faults.support import raised_by
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.calls.bounded_call import bounded_call
@@ -32,14 +24,14 @@ ENDING = [
 
 
 def stock(client, **options):
-    name, parameters = waiter_of(client)
+    name, parameters = scenarios.waiter_of(client)
     return client.get_waiter(name).wait(**options, **parameters)
 
 
-def run_alone(fault, certificate, wait, **options):
+def run_alone(fault, certificate, way, **options):
     """What a wait of one attempt raises, with the client's endpoint."""
     with run_fault(fault, "standard", certificate, retries=NO_RETRIES) as running:
-        return raised_by(lambda: wait(running.client, **options)), running.client.meta.endpoint_url
+        return raised_by(lambda: way(running.client, **options)), running.client.meta.endpoint_url
 
 
 def kind_of(error):
@@ -66,10 +58,10 @@ def test_get_waiter_raises_what_botocore_raises(fault, certificate):
         assert text == words or kind_of(ours) is RecursionError
 
 
-@pytest.mark.parametrize("wait", [wait_until, get_waiter])
-def test_certificate_that_is_not_trusted_is_never_polled_past(wait, certificate):
+@pytest.mark.parametrize("way", [scenarios.wait_until, get_waiter])
+def test_certificate_that_is_not_trusted_is_never_polled_past(way, certificate):
     (fault,) = (fault for fault in FAULTS if fault.name == "certificate is not trusted")
-    raised, _ = run_alone(fault, certificate, wait, max_wait=60, retry_transient=True)
+    raised, _ = run_alone(fault, certificate, way, max_wait=60, retry_transient=True)
     assert "SSLError" in (type(raised).__name__, type(raised.__cause__).__name__)
 
 
@@ -79,23 +71,18 @@ def test_waits_that_time_out_do_not_touch_another_on_the_client():
             answer(body=TABLE, after=1.0)(exchange)
         hang(BEFORE_HEADERS)(exchange)
 
-    with FaultServer([behave]) as server:
+    def wait_for(table, max_wait):
+        return pool.submit(
+            bwp.wait_until, client, "table_exists", TableName=table, max_wait=max_wait
+        )
+
+    with FaultServer([behave]) as server, ThreadPoolExecutor(51) as pool:
         client = make_client("json", server.url, "standard", max_pool_connections=10)
-        steady, endings = [], []
-
-        def wait_for(table, results, **options):
-            call = lambda: results.append(  # noqa: E731 - what it gives is wanted too
-                bwp.wait_until(client, "table_exists", TableName=table, **options)
-            )
-            results.append(raised_by(call))
-
-        threads = [aside(lambda: wait_for("steady", steady, max_wait=60))]
+        steady = wait_for("steady", 60)
         server.wait_for_request(seconds=60)
-        threads += [aside(lambda: wait_for("table", endings, max_wait=0.4)) for _ in range(50)]
-        for thread in threads:
-            thread.join(60)
-        assert [type(ending) for ending in endings] == [bwp.WaiterTimeoutError] * 50
-        assert steady[0].response["Table"]["TableStatus"] == "ACTIVE"
+        others = [wait_for("table", 0.4) for _ in range(50)]
+        assert {type(each.exception(60)) for each in others} == {bwp.WaiterTimeoutError}
+        assert steady.result(60).response["Table"]["TableStatus"] == "ACTIVE"
         assert sum(b"steady" in request for request in server.requests) == 1
         client.close()
 
@@ -103,24 +90,21 @@ def test_waits_that_time_out_do_not_touch_another_on_the_client():
 @pytest.mark.parametrize("number", range(5))
 def test_first_bounded_call_disturbs_no_other_call(number):
     """Calls of other threads go on while the client's pools are exchanged."""
-    tables, errors, stop = [], [], threading.Event()
+    errors, stop = [], threading.Event()
 
     def call_on():
         while not stop.is_set():
             errors.append(raised_by(operation(client)))
 
-    def first_call():
-        tables.append(bounded_call(operation(client), client=client, seconds=60)["Table"])
+    def first_call(_):
+        return bounded_call(operation(client), client=client, seconds=60)["Table"]
 
-    with FaultServer([answer(body=TABLE)]) as server:
+    with FaultServer([answer(body=TABLE)]) as server, ThreadPoolExecutor(6) as pool:
         client = make_client("json", server.url, retries={"total_max_attempts": 1})
-        threads = [aside(call_on) for _ in range(4)]
+        others = [pool.submit(call_on) for _ in range(4)]
         server.wait_for_request(4 + number, seconds=60)
-        for thread in [aside(first_call), aside(first_call)]:
-            thread.join(60)
+        assert all(pool.map(first_call, range(2)))
         stop.set()
-        for thread in threads:
-            thread.join(60)
+        wait(others, 60)
         client.close()
-    assert len(tables) == 2
     assert set(errors) == {None}
