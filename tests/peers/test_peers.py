@@ -8,6 +8,7 @@ import inspect
 import pickle
 import pydoc
 import tempfile
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -149,6 +150,7 @@ def calls_of_an_autospecced_waiter():
     return [error_of(lambda: one.wait("b")), str(one.mock_calls)]
 
 
+UNKNOWN = ["no_such_attribute", "wait", "_private", "__wrapped__", "waituntil_x"]
 BEHAVIOURS = {
     "documentation from a client in use": documentation_from_a_client_in_use,
     "help on get_waiter": lambda: help_on(s3().get_waiter),
@@ -161,7 +163,7 @@ BEHAVIOURS = {
     "create_client": lambda: described(botocore.session.Session.create_client),
     "waiter": facts_of_a_waiter,
     "client": facts_of_a_client,
-    "unknown attribute": lambda: error_of(lambda: s3().no_such_attribute),
+    "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],
     "unknown waiter": lambda: error_of(lambda: s3().get_waiter("completely_different")),
     "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
     "copies and pickles": copies_and_pickles,
