@@ -12,32 +12,31 @@ from botocore.loaders import Loader
 import boto_waiters_plus as bwp
 
 FILE = "kinesis/2013-12-02/smithy-waiters-1.json"
-BROKEN = {
-    "smithy": "2.0",
-    "shapes": {
-        "com.amazonaws.kinesis#DescribeStream": {
-            "type": "apply",
-            "traits": {"smithy.waiters#waitable": {"Mine": {"acceptors": [{"state": "done"}]}}},
-        }
-    },
-}
 PLACE = f"{FILE} on botocore's search path: waiter Mine, acceptor 0: "
 
 
 @pytest.fixture
-def client(tmp_path):
+def broken(waitable):
+    """`broken(name)`: the text of a file with a waiter whose first acceptor is malformed."""
+    return lambda name: json.dumps(
+        waitable(name, "DescribeStream", {"state": "done"}, namespace="com.amazonaws.kinesis")
+    )
+
+
+@pytest.fixture
+def client(tmp_path, broken):
     """`client(service)` of a session whose search path has the file."""
     (tmp_path / FILE).parent.mkdir(parents=True)
-    (tmp_path / FILE).write_text(json.dumps(BROKEN))
+    (tmp_path / FILE).write_text(broken("Mine"))
     bwp.install()
     session = botocore.session.Session()
     session.register_component("data_loader", Loader(extra_search_paths=[str(tmp_path)]))
     return lambda service="kinesis": session.create_client(service, region_name="us-east-1")
 
 
-def test_dir_logs_once_what_it_cannot_list(client, caplog, tmp_path):
+def test_dir_logs_once_what_it_cannot_list(client, broken, caplog, tmp_path):
     # A name of its own: a text is logged once a process, and other tests list the broken waiter.
-    (tmp_path / FILE).write_text(json.dumps(BROKEN).replace("Mine", "MineToo"))
+    (tmp_path / FILE).write_text(broken("MineToo"))
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
         for kinesis in (client(), client()):
             assert {"describe_stream", "wait_until_stream_exists"} <= set(dir(kinesis))
@@ -46,10 +45,19 @@ def test_dir_logs_once_what_it_cannot_list(client, caplog, tmp_path):
     assert PLACE.replace("Mine", "MineToo") in record.message
 
 
-@pytest.mark.parametrize("name", ["wait_until_mine", "wait_until_stream_exists", "wait_until_x"])
-def test_methods_of_the_service_are_refused_by_place(client, name):
+LOOKUPS = [
+    lambda client: client.wait_until_mine,
+    lambda client: client.wait_until_stream_exists,
+    lambda client: client.wait_until_x,
+    lambda client: bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=60),
+    lambda client: bwp.Wait(client, "StreamExists", {"StreamName": "s"}, max_wait=60),
+]
+
+
+@pytest.mark.parametrize("lookup", LOOKUPS)
+def test_waiters_of_the_service_are_refused_by_place(client, lookup):
     with pytest.raises(bwp.WaiterDefinitionError, match=PLACE) as caught:
-        getattr(client(), name)
+        lookup(client())
     assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, bwp.WaiterDefinitionError)
@@ -85,20 +93,11 @@ def test_only_the_malformed_waiter_of_waiters_2_is_refused(client, tmp_path):
         kinesis.wait_until_bad  # noqa: B018 - the lookup is what is tested
 
 
-def test_waiting_by_name_is_refused_and_hasattr_sees_no_method(client):
-    kinesis = client()
-    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.wait_until(kinesis, "StreamExists", StreamName="s", max_wait=60)
-    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.Wait(kinesis, "StreamExists", {"StreamName": "s"}, max_wait=60)
-    assert not hasattr(kinesis, "wait_until_mine")
-    assert callable(mock.create_autospec(kinesis).describe_stream)
-
-
 def test_everything_else_of_the_client_works(client):
     kinesis = client()
     assert hasattr(kinesis, "describe_stream")
-    assert not hasattr(kinesis, "wait_for_ever")
+    assert not any(hasattr(kinesis, name) for name in ("wait_until_mine", "wait_for_ever"))
+    assert callable(mock.create_autospec(kinesis).describe_stream)
     assert kinesis.get_waiter("stream_exists").name == "StreamExists"
     assert kinesis.can_paginate("list_streams")
     assert hasattr(client("dynamodb"), "wait_until_table_exists")

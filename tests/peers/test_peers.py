@@ -151,6 +151,7 @@ def calls_of_an_autospecced_waiter():
 
 
 UNKNOWN = ["no_such_attribute", "wait", "_private", "__wrapped__", "waituntil_x"]
+NO_WAITERS = ["completely_different", "", None]
 BEHAVIOURS = {
     "documentation from a client in use": documentation_from_a_client_in_use,
     "help on get_waiter": lambda: help_on(s3().get_waiter),
@@ -164,7 +165,7 @@ BEHAVIOURS = {
     "waiter": facts_of_a_waiter,
     "client": facts_of_a_client,
     "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],
-    "unknown waiter": lambda: error_of(lambda: s3().get_waiter("completely_different")),
+    "unknown waiters": lambda: [error_of(partial(s3().get_waiter, name)) for name in NO_WAITERS],
     "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
     "copies and pickles": copies_and_pickles,
     "resources": attributes_of_all_resources,
