@@ -17,6 +17,8 @@ import botocore.session
 import pytest
 from boto3.docs.service import ServiceDocumenter
 from botocore.awsrequest import AWSResponse
+from botocore.client import BaseClient
+from botocore.exceptions import EndpointConnectionError
 from botocore.waiter import Waiter
 
 import boto_waiters_plus as bwp
@@ -88,6 +90,23 @@ def error_of(call):
     return None
 
 
+def errors_as_raised():
+    """What comes out of a wait as the call or a handler of the user raised it."""
+    found = [error_of(partial(waiter().wait, **each)) for each in ({}, {"Bukket": "b"})]
+    for event, raised in (
+        ("before-call", LookupError("not today")),
+        ("before-send", EndpointConnectionError(endpoint_url="https://s3")),
+    ):
+        client = s3()
+        client.meta.events.register(event, partial(fail_by, raised))
+        found.append(error_of(partial(client.get_waiter("bucket_exists").wait, Bucket="b")))
+    return found
+
+
+def fail_by(error, **_):
+    raise error
+
+
 def facts_of_a_waiter():
     one = waiter()
     members = "state", "matcher", "argument", "expected", "explanation"
@@ -130,10 +149,12 @@ def calls_of_a_mocked_wait(**options):
 
 
 def calls_of_a_mocked_get_waiter():
-    client = s3()
-    with mock.patch.object(client, "get_waiter") as get_waiter:
-        client.get_waiter("bucket_exists").wait(Bucket="b")
-    return str(get_waiter.mock_calls)
+    client, calls = s3(), []
+    for target in (client, BaseClient):
+        with mock.patch.object(target, "get_waiter") as get_waiter:
+            client.get_waiter("bucket_exists").wait(Bucket="b")
+        calls.append(str(get_waiter.mock_calls))
+    return calls
 
 
 def calls_of_an_autospecced_client():
@@ -166,7 +187,7 @@ BEHAVIOURS = {
     "client": facts_of_a_client,
     "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],
     "unknown waiters": lambda: [error_of(partial(s3().get_waiter, name)) for name in NO_WAITERS],
-    "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
+    "errors as raised": errors_as_raised,
     "copies and pickles": copies_and_pickles,
     "resources": attributes_of_all_resources,
     "events of an attempt": lambda: events_of(
