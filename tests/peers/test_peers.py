@@ -93,6 +93,7 @@ def error_of(call):
 def errors_as_raised():
     """What comes out of a wait as the call or a handler of the user raised it."""
     found = [error_of(partial(waiter().wait, **each)) for each in ({}, {"Bukket": "b"})]
+    found.append(error_of(partial(waiter().wait, "positional")))
     for event, raised in (
         ("before-call", LookupError("not today")),
         ("before-send", EndpointConnectionError(endpoint_url="https://s3")),
