@@ -1,6 +1,5 @@
 """What holds in a fresh interpreter only: `install()` before botocore, and a first wait's time."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -8,8 +7,6 @@ import sys
 import textwrap
 
 import pytest
-
-import boto_waiters_plus as bwp
 
 
 def run(script, *arguments):
@@ -84,9 +81,10 @@ def test_what_is_imported_later_is_extended(definition):
     assert run(script, document) == [extended, extended, [False, "function", 0]]
 
 
-def test_install_while_other_threads_import_is_not_lost():
+def test_threads_may_install_import_and_read_signatures():
     script = """
-        import json, threading
+        import inspect, json, threading
+        from concurrent.futures import ThreadPoolExecutor
         import boto_waiters_plus as bwp
 
         threads = [threading.Thread(target=__import__, args=("boto3",)) for _ in range(10)]
@@ -98,31 +96,15 @@ def test_install_while_other_threads_import_is_not_lost():
         import boto3, botocore.waiter
         client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
         kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
-        methods = hasattr(client, "wait_until_stream_exists")
-        print(json.dumps([methods, len(botocore._INITIALIZERS), kind]))
+        method, together = client.wait_until_stream_exists, threading.Barrier(8)
+        def read(_):
+            together.wait()
+            return "max_wait" in inspect.signature(method).parameters
+        with ThreadPoolExecutor(8) as pool:
+            read = [*pool.map(read, range(8))]
+        print(json.dumps([len(botocore._INITIALIZERS), kind, read]))
     """
-    assert run(script) == [True, 1, "FunctionWrapper"]
-
-
-def write_botocore(root):
-    """Write a package that is named as botocore, and is as small as can be."""
-    root.mkdir(parents=True)
-    (root / "__init__.py").write_text("")
-    (root / "session.py").write_text("class Session:\n    def create_client(self): ...\n")
-    (root / "waiter.py").write_text("class Waiter:\n    def wait(self): ...\n")
-
-
-@pytest.mark.parametrize("vendor", ["vendor", "awscli"])
-def test_a_copy_under_a_prefix_is_left_alone(tmp_path, monkeypatch, vendor):
-    write_botocore(tmp_path / vendor / "botocore")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    bwp.install()
-    for module, member in (("session", "Session.create_client"), ("waiter", "Waiter.wait")):
-        kind, _, name = member.partition(".")
-        imported = importlib.import_module(f"{vendor}.botocore.{module}")
-        assert type(vars(vars(imported)[kind])[name]).__name__ == "function"
-    for name in [each for each in sys.modules if each.partition(".")[0] == vendor]:
-        monkeypatch.delitem(sys.modules, name)
+    assert run(script) == [1, "FunctionWrapper", [True] * 8]
 
 
 @pytest.mark.parametrize("form", ["blocking", "awaited", "batch"])
@@ -191,26 +173,6 @@ def test_lookup_imports_no_options_and_wait_no_history():
             print(json.dumps([*found, imported()]))
     """
     assert run(script) == [[], True, ["options", "engine.machine"]]
-
-
-def test_threads_read_the_signature_of_one_method():
-    script = """
-        import inspect, json
-        from concurrent.futures import ThreadPoolExecutor
-        from threading import Barrier
-        import boto3
-        import boto_waiters_plus as bwp
-
-        bwp.install()
-        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
-        method, together = client.wait_until_stream_exists, Barrier(8)
-        def read(_):
-            together.wait()
-            return "max_wait" in inspect.signature(method).parameters
-        with ThreadPoolExecutor(8) as pool:
-            print(json.dumps([*pool.map(read, range(8))]))
-    """
-    assert run(script) == [True] * 8
 
 
 @pytest.mark.parametrize("first", ["boto_waiters_plus", "boto3"])
