@@ -1,7 +1,6 @@
 """Warnings name the caller's line, whichever way the wait was started."""
 
 import asyncio
-import inspect
 import warnings
 
 import boto3
@@ -22,30 +21,22 @@ def kinesis(definition, answers, active):
     return bwp.enable(client, definitions=definition("OldStream", deprecated=True))
 
 
-def wait_until_function(client):
-    return bwp.wait_until(client, "old_stream", StreamName="s", max_wait=60)
+OLD = {
+    "function": lambda c: bwp.wait_until(c, "old_stream", StreamName="s", max_wait=60),
+    "of many": lambda c: bwp.Wait(c, "old_stream", {"StreamName": "s"}, max_wait=60),
+    "waiter object": lambda c: c.get_waiter("old_stream").wait(StreamName="s"),
+    "poll": lambda c: poll(c.describe_stream, c.wait_until_old_stream.definition, max_wait=60),
+}
 
 
-def wait_object(client):
-    return bwp.Wait(client, "old_stream", {"StreamName": "s"}, max_wait=60)
-
-
-def wait_waiter(client):
-    return client.get_waiter("old_stream").wait(StreamName="s")
-
-
-def wait_poll(client):
-    return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=60)
-
-
-@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
+@pytest.mark.parametrize("wait", OLD.values(), ids=OLD)
 def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     with pytest.warns(DeprecationWarning, match="OldStream") as caught:
         wait(kinesis)
-    assert (caught[0].filename, caught[0].lineno) == (__file__, inspect.getsourcelines(wait)[1] + 1)
+    assert (caught[0].filename, caught[0].lineno) == (__file__, wait.__code__.co_firstlineno)
 
 
-@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
+@pytest.mark.parametrize("wait", OLD.values(), ids=OLD)
 def test_a_warning_that_is_an_error_is_logged_and_the_wait_goes_on(kinesis, wait, caplog):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -183,11 +174,10 @@ def test_all_waits_of_a_waiter_tell_a_failing_expression_once(failing, virtual_t
 
 
 def test_a_failing_expression_is_told_as_it_was_given(failing, virtual_time):
-    path = "abs(StreamDescription.StreamStatus)"
-    waiter = bwp.WaiterDefinition.from_states("Good", "DescribeStream", path=path, success=["1"])
+    waiter = bwp.WaiterDefinition.from_states("Good", "DescribeStream", path=FAILING, success=["1"])
     with (
         pytest.warns(UserWarning, match="the expression") as caught,
         pytest.raises(bwp.WaiterError) as raised,
     ):
-        bwp.wait_until(failing(path), waiter, StreamName="s", max_wait=3)
-    assert (len(caught), f"[{path}]" in f"{caught[0].message} {raised.value}") == (1, False)
+        bwp.wait_until(failing(FAILING), waiter, StreamName="s", max_wait=3)
+    assert (len(caught), f"[{FAILING}]" in f"{caught[0].message} {raised.value}") == (1, False)
