@@ -89,19 +89,6 @@ def run(command, environment, folder):
     return done.stdout, done.stderr
 
 
-def same_as_without(script, environment, folder):
-    """What a script of `scripts/` prints, with `install()` as without."""
-    path = Path(__file__).parent / "scripts" / script
-    without = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    printed = []
-    for name, each in (("with", environment), ("without", without)):
-        data = folder / name
-        data.mkdir()
-        printed.append(run([sys.executable, "-W", "ignore", path, data], each, folder)[0])
-    assert printed[0] == printed[1]
-    return printed[0].splitlines()
-
-
 def run_script(script, environment, folder, *arguments):
     path = folder / "script.py"
     path.write_text(textwrap.dedent(script))
@@ -265,17 +252,19 @@ def test_aws_cli_runs_on_the_botocore_that_it_ships(service, environment, tmp_pa
     assert (wrapper, err) == ("FunctionWrapper", "")
 
 
-@needs("placebo", "c7n")
-def test_cloud_custodian_waits_on_answers_of_placebo(environment, tmp_path):
-    lines = same_as_without("cloud_custodian.py", environment, tmp_path)
-    found = {line.split()[0]: line.split().count("DeleteCluster") for line in lines}
-    assert found == {"ebs": 0, "ebs-snapshot": 0, "delays": 0, "eks": 1}
-
-
+# The suites of placebo, Cloud Custodian and this provider run by `tools/peer_suites.py`.
 @needs("aiobotocore", "airflow")
 def test_airflows_provider_repeats_throttled_waits(environment, tmp_path):
-    lines = same_as_without("airflow_provider.py", environment, tmp_path)
-    assert lines.count("throttled after 8 calls: succeeded") == 3
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        Path(__file__).parent / "scripts/airflow_provider.py",
+    ]
+    printed, _ = run(command, environment, tmp_path)
+    without = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    assert printed == run(command, without, tmp_path)[0]
+    assert printed.splitlines().count("throttled after 8 calls: succeeded") == 3
 
 
 @needs("PyInstaller")
