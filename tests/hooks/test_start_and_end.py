@@ -1,4 +1,7 @@
-"""Every wait that begins tells its start and its end, once each, however it ends."""
+"""Every wait that begins tells its start and its end, once each, however it ends.
+
+Cancelled tasks and waits without time are in tests/wait/test_scenarios.py.
+"""
 
 import asyncio
 import contextlib
@@ -85,28 +88,16 @@ def told(events):
 
 
 @pytest.fixture
-def waited(answers):
-    """`waited(way, answer, **options)`: the events of one wait."""
-
-    def wait(way, answer, **options):
-        events = []
-        bwp.install(on_event=events.append)
-        client = boto3.client("kinesis")
-        if isinstance(answer, str):
-            answer = {"StreamDescription": {"StreamStatus": answer}}
-        answers(client, answer)
-        with contextlib.suppress(Exception, KeyboardInterrupt):
-            waiting = WAYS[way](client, {"max_wait": 30, **options})
-            if asyncio.iscoroutine(waiting):
-                asyncio.run(waiting)
-        return events
-
-    return wait
+def events():
+    """The events of all waits."""
+    found = []
+    bwp.install(on_event=found.append)
+    return found
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_start_and_end_come_once(waited, way, ending, virtual_time):
+def test_start_and_end_come_once(answers, events, way, ending, virtual_time):
     answer, options, expected = ENDINGS[ending]
     match ending:
         case "failed" if way in FORMS and "poll" not in way:
@@ -115,51 +106,29 @@ def test_start_and_end_come_once(waited, way, ending, virtual_time):
             expected = "failure"  # Any error of the callable may be one that acceptors name.
         case "Ctrl-C" if way.endswith("_async") and way not in AWS:
             expected = "cancel"  # It reaches the loop first, and that cancels its tasks.
-    events = waited(way, answer, **options)
+    client = boto3.client("kinesis")
+    is_state = isinstance(answer, str)
+    answers(client, {"StreamDescription": {"StreamStatus": answer}} if is_state else answer)
+    with contextlib.suppress(Exception, KeyboardInterrupt):
+        waiting = WAYS[way](client, {"max_wait": 30, **options})
+        if asyncio.iscoroutine(waiting):
+            asyncio.run(waiting)
     assert told(events) == ["start", expected]
     if way in AWS:
         assert {event.label for event in events} == {"kinesis StreamName=s"}
-
-
-@pytest.mark.parametrize("way", [way for way in WAYS if way.endswith("_async")])
-def test_a_cancelled_task_tells_its_end(answers, creating, way, virtual_time):
-    async def main():
-        waiting = asyncio.ensure_future(WAYS[way](client, {"max_wait": 60}))
-        await asyncio.sleep(5)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-
-    events = []
-    bwp.install(on_event=events.append)
-    client = boto3.client("kinesis")
-    answers(client, creating)
-    asyncio.run(main())
-    assert told(events) == ["start", "cancel"]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_wait_without_time_tells_start_and_end(waited, way, virtual_time):
-    with bwp.deadline(1):
-        virtual_time.advance(1)
-        events = waited(way, "ACTIVE")
-    assert told(events) == ["start", "timeout"]
-    assert events[-1].attempt == 0
 
 
 INSTANCE_STATES = {"ACTIVE": "running", "CREATING": "pending"}
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_each_wait_of_a_shared_call_tells_both(answers, ending, virtual_time):
+def test_each_wait_of_a_shared_call_tells_both(answers, events, ending, virtual_time):
     answer, options, expected = ENDINGS[ending]
     ids = ["i-1", "i-2", "i-3"]
     if isinstance(answer, str):
         state = {"State": {"Name": INSTANCE_STATES[answer]}}
         instances = [{"InstanceId": one, **state} for one in ids]
         answer = {"Reservations": [{"Instances": instances}]}
-    events = []
-    bwp.install(on_event=events.append)
     client = boto3.client("ec2")
     answers(client, answer)
     options = {"max_wait": 60, **options}
@@ -186,11 +155,11 @@ def test_ctrl_c_in_a_handler_leaves_no_wait_open(answers, creating, count):
     assert sorted(told(events)) == [*["cancel"] * count, *["start"] * count]
 
 
-def test_closing_as_completed_tells_the_ends_of_the_rest(answers, creating, virtual_time):
-    events = []
-    bwp.install(on_event=events.append)
+def test_closing_as_completed_tells_the_ends_of_the_rest(
+    answers, events, active, creating, virtual_time
+):
     clients = [boto3.client("kinesis"), boto3.client("kinesis")]
-    answers(clients[0], {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    answers(clients[0], active)
     answers(clients[1], creating)
     waits = [a_wait(client, {"max_wait": 60}) for client in clients]
     with contextlib.closing(bwp.as_completed(waits)) as results:
