@@ -103,17 +103,16 @@ WAYS = {
 
 
 @pytest.fixture
-def failing(definition, answers):
+def failing(waitable, answers):
     """`failing(path, *states)`: a client with a waiter `GoodStream` on this expression."""
 
     def make(path, *states):
         client = boto3.client("kinesis")
         streams = [{"StreamDescription": {"StreamStatus": each}} for each in states or ["CREATING"]]
         answers(client, *streams)
-        document = definition("GoodStream", minDelay=1, maxDelay=1)
-        [shape] = document["shapes"].values()
-        acceptors = shape["traits"]["smithy.waiters#waitable"]["GoodStream"]["acceptors"]
-        acceptors[0]["matcher"]["output"]["path"] = path
+        failing = {"path": path, "expected": "ACTIVE", "comparator": "stringEquals"}
+        success = {"state": "success", "matcher": {"output": failing}}
+        document = waitable("GoodStream", "DescribeStream", success, minDelay=1, maxDelay=1)
         return bwp.enable(client, definitions=document)
 
     return make

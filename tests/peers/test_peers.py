@@ -10,6 +10,7 @@ import pydoc
 import tempfile
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import boto3
@@ -18,7 +19,7 @@ import pytest
 from boto3.docs.service import ServiceDocumenter
 from botocore.awsrequest import AWSResponse
 from botocore.client import BaseClient
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError, WaiterError
 from botocore.waiter import Waiter
 
 import boto_waiters_plus as bwp
@@ -108,6 +109,61 @@ def fail_by(error, **_):
     raise error
 
 
+STATUSES = {None: 200, "404": 404}
+
+
+def answer(code):
+    error = {"Error": {"Code": code, "Message": "no"}} if code else {}
+    return {**error, "ResponseMetadata": {"HTTPStatusCode": STATUSES.get(code, 400)}}
+
+
+def answered(client, *codes):
+    """The names of the calls that a client makes; they end in these errors, None: in success."""
+    calls, left = [], iter(codes)
+
+    def before_call(model, **_):
+        calls.append(model.name)
+        parsed = answer(next(left, None))
+        return SimpleNamespace(status_code=parsed["ResponseMetadata"]["HTTPStatusCode"]), parsed
+
+    client.meta.events.register("before-call", before_call)
+    return calls
+
+
+def waits_of_one_attempt():
+    """As Airflow makes them, to go on by what the error says and carries."""
+    found = []
+    for code in ("ThrottlingException", "404", "AccessDenied", "InternalFailure"):
+        client = s3()
+        calls = answered(client, code)
+        with pytest.raises(WaiterError) as caught:
+            client.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 1})
+        found.append([caught.value.kwargs, caught.value.last_response, calls])
+    return found
+
+
+def waits_of_a_resource():
+    bucket = resource()
+    calls = answered(bucket.meta.client, "404", "404", "404", None, None, "404")
+    with pytest.raises(WaiterError) as caught:
+        bucket.wait_until_exists(WaiterConfig={"Delay": 0, "MaxAttempts": 2})
+    bucket.wait_until_exists(WaiterConfig={"Delay": 0})
+    bucket.wait_until_not_exists(WaiterConfig={"Delay": 0})
+    return [caught.value.kwargs, caught.value.last_response, calls]
+
+
+def wait_inside_a_call():
+    """A waiter that an event handler starts, inside another call of the same client."""
+    client = s3()
+    calls, wait = answered(client), partial(client.get_waiter("bucket_exists").wait, Bucket="b")
+    ended = []
+    client.meta.events.register(
+        "after-call.s3.ListBuckets", lambda **_: ended.append(error_of(wait))
+    )
+    client.list_buckets()
+    return [calls, ended]
+
+
 def facts_of_a_waiter():
     one = waiter()
     members = "state", "matcher", "argument", "expected", "explanation"
@@ -158,6 +214,12 @@ def calls_of_a_mocked_get_waiter():
     return calls
 
 
+def errors_of_a_mocked_get_waiter():
+    errors = [ValueError("boom"), ValueError("Waiter does not exist: bucket_exists")]
+    with mock.patch.object(BaseClient, "get_waiter", side_effect=errors):
+        return [error_of(waiter) for _ in errors]
+
+
 def calls_of_an_autospecced_client():
     client = mock.create_autospec(s3())
     client.get_waiter("bucket_exists").wait(Bucket="b")
@@ -189,6 +251,9 @@ BEHAVIOURS = {
     "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],
     "unknown waiters": lambda: [error_of(partial(s3().get_waiter, name)) for name in NO_WAITERS],
     "errors as raised": errors_as_raised,
+    "waits of one attempt": waits_of_one_attempt,
+    "waits of a resource": waits_of_a_resource,
+    "wait inside a call": wait_inside_a_call,
     "copies and pickles": copies_and_pickles,
     "resources": attributes_of_all_resources,
     "events of an attempt": lambda: events_of(
@@ -198,6 +263,7 @@ BEHAVIOURS = {
     "mocked wait": calls_of_a_mocked_wait,
     "autospecced wait": lambda: calls_of_a_mocked_wait(autospec=True),
     "mocked get_waiter": calls_of_a_mocked_get_waiter,
+    "mocked get_waiter that fails": errors_of_a_mocked_get_waiter,
     "autospecced client": calls_of_an_autospecced_client,
     "autospecced waiter": calls_of_an_autospecced_waiter,
 }
