@@ -146,27 +146,22 @@ def test_untouched_it_keeps_the_definitions_delays(definition, virtual_time, del
 # --- what waiters-2 cannot say ------------------------------------------------------------------
 
 
-@pytest.fixture
-def counting(waitable):
-    """A waiter that compares input and output: what was asked for is all there."""
-
-    def compared(state, path):
-        matcher = {"path": path, "expected": "true", "comparator": "booleanEquals"}
-        return {"state": state, "matcher": {"inputOutput": matcher}}
-
-    return waitable(
-        *("AllThere", "ListShards", compared("retry", "!output.Shards")),
-        compared("success", "length(input.StreamName) == length(output.Shards)"),
-        {"state": "retry", "matcher": {"success": True}},
-        namespace="com.amazonaws.kinesis",
-    )
+def compared(state, path):
+    matcher = {"path": path, "expected": "true", "comparator": "booleanEquals"}
+    return {"state": state, "matcher": {"inputOutput": matcher}}
 
 
 @pytest.mark.parametrize("uninstalled", [False, True])
 def test_the_definition_judges_where_botocores_form_has_no_words(
-    counting, virtual_time, uninstalled, answers
+    waitable, virtual_time, uninstalled, answers
 ):
-    bwp.install(definitions=counting)
+    """A waiter that compares input and output: what was asked for is all there."""
+    all_there = waitable(
+        *("AllThere", "ListShards", compared("retry", "!output.Shards")),
+        compared("success", "length(input.StreamName) == length(output.Shards)"),
+        {"state": "retry", "matcher": {"success": True}},
+    )
+    bwp.install(definitions=all_there)
     kinesis = boto3.client("kinesis")
     service = answers(kinesis, {"Shards": []}, {"Shards": [{}]}, {"Shards": [{}, {}]})
     waiter = kinesis.get_waiter("all_there")

@@ -148,19 +148,3 @@ def test_bad_settings_leave_nothing_half_done(settings, kind, target, kinesis):
     for each in (client, session.client("kinesis")):
         assert waits(each) is (target == "installed")
     client.get_waiter("stream_exists").wait(StreamName="s")
-
-
-@pytest.mark.parametrize("service", ["kinesis", "sts"])
-def test_a_taken_method_name_is_refused_for_its_service(service, definition):
-    def add(class_attributes, **_):
-        class_attributes["wait_until_mine"] = "taken"
-
-    session = boto3.Session()
-    session.events.register_first(f"creating-client-class.{service}", add)
-    bwp.install(definitions=definition("Mine"))
-    if service == "kinesis":
-        with pytest.raises(bwp.WaiterDefinitionError, match="wait_until_mine"):
-            session.client(service)
-    else:
-        assert session.client(service).wait_until_mine == "taken"
-        assert callable(session.client("kinesis").wait_until_mine)

@@ -90,15 +90,22 @@ def test_getattr_events_still_answer():
 
 
 @pytest.mark.parametrize("register", ["register_first", "register_last"])
-def test_attribute_that_another_handler_puts_into_the_class_wins(register):
+def test_attribute_of_another_handler_wins_over_shipped_waiters(register, definition):
     def add(class_attributes, **_):
-        class_attributes["wait_until_bucket_exists"] = lambda self: "theirs"
+        names = ("wait_until_stream_exists", "wait_until_mine")
+        class_attributes |= dict.fromkeys(names, lambda self: "theirs")
 
     session = boto3.Session()
-    getattr(session.events, register)("creating-client-class.s3", add)
+    getattr(session.events, register)("creating-client-class.kinesis", add)
     bwp.install()
-    assert session.client("s3").wait_until_bucket_exists() == "theirs"
-    assert session.client("s3").wait_until_object_exists.definition.name == "ObjectExists"
+    client = session.client("kinesis")
+    assert client.wait_until_stream_exists() == "theirs"
+    assert client.wait_until_stream_not_exists.definition.name == "StreamNotExists"
+    # Who defines a waiter of this name is told.
+    bwp.install(definitions=definition("Mine"))
+    assert session.client("sts")
+    with pytest.raises(bwp.WaiterDefinitionError, match="wait_until_mine"):
+        session.client("kinesis")
 
 
 def test_sixteen_threads_at_first_access_get_one_method(s3, answers):

@@ -8,7 +8,6 @@ import botocore.waiter
 import pytest
 from botocore.exceptions import ProfileNotFound
 from botocore.hooks import HierarchicalEmitter
-from botocore.loaders import Loader
 from botocore.waiter import WaiterModel, create_waiter_with_client
 
 import boto_waiters_plus as bwp
@@ -92,18 +91,13 @@ def test_a_sessions_own_profile_and_file_are_read(config, monkeypatch):
     assert session.create_client("kinesis").meta.region_name == "ap-south-1"
 
 
-@pytest.mark.parametrize("place", ["profile", "loader"])
-def test_the_sessions_search_path_is_used(config, tmp_path, definition, place):
+def test_the_search_path_of_a_profile_is_used(config, tmp_path, definition):
     models = tmp_path / "models" / "kinesis" / "2013-12-02"
     models.mkdir(parents=True)
     (models / "smithy-waiters-1.json").write_text(json.dumps(definition("StreamOfMine")))
     bwp.install()
-    session = botocore.session.Session(profile="good")
-    if place == "loader":
-        config.write_text("[profile good]\nregion = eu-west-3\n")
-        loader = Loader(extra_search_paths=[str(tmp_path / "models")])
-        session.register_component("data_loader", loader)
-    assert hasattr(session.create_client("kinesis"), "wait_until_stream_of_mine")
+    client = botocore.session.Session(profile="good").create_client("kinesis")
+    assert hasattr(client, "wait_until_stream_of_mine")
 
 
 # --- enable -------------------------------------------------------------------------------------

@@ -28,10 +28,6 @@ SOURCES = {
         *("ecs", "DescribeServices", {"services": ["a", "b"], "cluster": "c"}),
         lambda states: {"services": [{"status": state} for state in states]},
     ),
-    "tasks": (
-        *("ecs", "DescribeTasks", {"tasks": ["t"]}),
-        lambda state: {"tasks": [{"taskArn": "t", "lastStatus": state}]},
-    ),
 }
 
 
@@ -48,32 +44,24 @@ def client_of(answers):
     return client_of
 
 
-def by_function(client, operation, parameters, **keywords):
-    return bwp.wait_until(client, operation, **parameters, **keywords)
-
-
-def by_task(client, operation, parameters, **keywords):
-    return asyncio.run(bwp.wait_until_async(client, operation, **parameters, **keywords))
-
-
-def by_batch(client, operation, parameters, **keywords):
-    [result] = bwp.wait_all(
-        [bwp.Wait(client, operation, parameters, **keywords)], on_failure="collect"
-    )
-    if isinstance(result, Exception):
-        raise result
-    return result
-
-
-def in_background(client, operation, parameters, **keywords):
-    return operations.start(client, operation, **parameters, **keywords).result(60)
-
-
-def in_store(client, operation, parameters, **keywords):
+def in_store(client, operation, **keywords):
     with contextlib.closing(operations.Store(":memory:")) as store:
-        made = store.start(client, operation, **parameters, **keywords)
+        made = store.start(client, operation, **keywords)
         store.work(until_idle=True, make_client=lambda _: client)
         return made.result(60)
+
+
+COLLECT = {"on_failure": "collect"}
+# What gives the outcome or the error, or raises it.
+WAYS = {
+    "function": bwp.wait_until,
+    "task": lambda *client_and_name, **k: asyncio.run(bwp.wait_until_async(*client_and_name, **k)),
+    "batch": lambda client, name, until_state, max_wait, **k: bwp.wait_all(
+        [bwp.Wait(client, name, k, until_state=until_state, max_wait=max_wait)], **COLLECT
+    )[0],
+    "background": lambda *client_and_name, **k: operations.start(*client_and_name, **k).result(60),
+    "store": in_store,
+}
 
 
 @pytest.mark.parametrize("name", ["DescribeTable", "describe_table"])
@@ -114,7 +102,7 @@ SUCCESSES = [
 
 
 @pytest.mark.filterwarnings("ignore:the model")
-@pytest.mark.parametrize("way", [by_function, by_task, by_batch, in_background, in_store])
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize(
     ("row", "failed"),
     [*((row, True) for row in FAILURES), *((row, False) for row in SUCCESSES)],
@@ -122,11 +110,12 @@ SUCCESSES = [
 def test_only_states_that_say_so_end_the_wait_in_failure(client_of, virtual_time, way, row, failed):
     source, until, states = row
     _, operation, parameters, _ = SOURCES[source]
-    end = None
-    with pytest.raises(bwp.WaiterFailedError) if failed else contextlib.nullcontext() as caught:
-        client = client_of(source, *states, "ACTIVE")
-        end = way(client, operation, parameters, until_state=until, max_wait=600)
-    end = end or caught.value
+    client = client_of(source, *states, "ACTIVE")
+    try:
+        end = way(client, operation, until_state=until, max_wait=600, **parameters)
+    except bwp.WaiterError as error:
+        end = error
+    assert isinstance(end, bwp.WaiterFailedError if failed else bwp.ResponseOutcome)
     assert (end.observed, end.attempts) == (states[-1], len(states))
     if failed and source == "forecast":
         assert f"says that it failed: {states[-1]}: No disk" in str(end)
@@ -134,10 +123,9 @@ def test_only_states_that_say_so_end_the_wait_in_failure(client_of, virtual_time
 
 
 def test_an_expression_of_the_callers_fails_by_words(client_of, virtual_time):
-    client, path = client_of("tasks", "PENDING", "ERROR"), "tasks[*].lastStatus | [0]"
-    options = {"until_state": "RUNNING", "state_path": path, "max_wait": 60}
+    client, path = client_of("services", ["PENDING"], ["ERROR"]), "services[*].status | [0]"
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        bwp.wait_until(client, "DescribeTasks", tasks=["t"], **options)
+        bwp.wait_until(client, "DescribeServices", services=["a"], state_path=path, **ACTIVE)
     assert caught.value.observed == "ERROR"
 
 
