@@ -11,16 +11,8 @@ def output_of(script, *arguments, path=(), folder=None):
     """Return what a script prints in a new process, in which these places come before others."""
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     places = os.pathsep.join(filter(None, [*path, *sys.path]))
-    environment = {**os.environ, "PYTHONPATH": places}
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=environment,
-        cwd=folder,
-    )
+    options = {"timeout": 120, "env": {**os.environ, "PYTHONPATH": places}, "cwd": folder}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import operator
 from unittest import mock
 
 import boto3
@@ -45,6 +44,10 @@ def take_the_only_one(bases, _):
     bases[:] = [next_by_super(), only]
 
 
+def replace_all(bases, _):
+    bases[:] = [next_by_super(*bases)]
+
+
 def override(_, attributes):
     def attribute(self, name):
         raise AttributeError(name)
@@ -58,7 +61,7 @@ CHANGES = {
     "next by super": lambda bases, _: bases.insert(0, next_by_super()),
     "subclass of the first": lambda bases, _: bases.insert(0, next_by_super(bases[0])),
     "only one taken": take_the_only_one,
-    "all replaced": lambda bases, _: operator.setitem(bases, slice(None), [next_by_super(*bases)]),
+    "all replaced": replace_all,
     # Behind botocore's class, which calls no next one, there is nothing to call it.
     "last": lambda bases, _: bases.append(next_by_super()),
     "without layout": lambda bases, _: bases.insert(0, type("Slots", (), {"__slots__": ()})),

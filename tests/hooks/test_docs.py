@@ -55,7 +55,6 @@ def test_documentation_of_a_definition_is_shown_as_rst(s3, waitable):
     ("cloudformation.stack_create_complete", "stack status is CREATE_COMPLETE."),
     ("ec2.nat_gateway_deleted", "the nat gateway is deleted (every State is"),
     ("elb.any_instance_in_service", "any instance is in service (any State is"),
-    ("ecs.tasks_running", "the tasks are running (every lastStatus is 'RUNNING')"),
 ])  # fmt: skip
 def test_first_line_is_in_words_of_the_resource(name, line):
     bwp.install()

@@ -121,13 +121,10 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
     ("settings", "kind"),
     [
         ({"definitions": {"smithy": "2.0", "shapes": {"a": 3}}}, WaiterDefinitionError),
-        ({"definitions": {}}, WaiterDefinitionError),
         ({"definitions": "/nowhere.json"}, WaiterDefinitionError),
-        ({"definitions": 3}, WaiterDefinitionError),
         ({"definitions": [{"waiters": {"A": {}}}]}, WaiterDefinitionError),
         ({"defaults": {"min_dely": 3}}, TypeError),
         ({"defaults": {"max_wait": 3}}, TypeError),
-        ({"defaults": 3}, TypeError),
         ({"defaults": {"min_delay": -1}}, ValueError),
         ({"defaults": {"min_delay": 9, "max_delay": 3}}, ValueError),
         ({"on_event": "print"}, TypeError),

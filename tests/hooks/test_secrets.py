@@ -21,9 +21,8 @@ SECRET = "hunter2-very-secret"
 
 def thing(operation, path, expected):
     """The definition of ThingDone."""
-    delays = {"min_delay": 1, "max_delay": 1}
     return bwp.WaiterDefinition.from_states(
-        "ThingDone", operation, path=path, success=[expected], **delays
+        "ThingDone", operation, path=path, success=[expected], min_delay=1, max_delay=1
     )
 
 

@@ -21,21 +21,20 @@ def wait_attribute():
     return botocore.waiter.Waiter.__dict__["wait"]
 
 
-def tracer(seen):
-    """What a tracing library puts around a function."""
+def traced(function, seen):
+    """A function as a tracing library wraps it."""
 
-    @wrapt.decorator
-    def traced(wrapped, instance, args, keywords):
+    def wrapper(wrapped, instance, args, keywords):
         seen.append(instance.name)
         return wrapped(*args, **keywords)
 
-    return traced
+    return wrapt.FunctionWrapper(function, wrapper)
 
 
 def test_foreign_wrapper_over_ours_is_kept_and_ours_used_again(monkeypatch, kinesis):
     bwp.install()
     seen = []
-    monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(wait_attribute()))
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", traced(wait_attribute(), seen))
     foreign = wait_attribute()
     client = kinesis()
     assert isinstance(wait(client), bwp.ResponseOutcome)
@@ -106,7 +105,7 @@ def test_install_inside_a_mock_shows_it_and_is_repaired_by_the_next(autospec, ki
 
 def test_foreign_wrapper_below_ours_is_never_reached_and_never_lost(monkeypatch, kinesis):
     seen = []
-    monkeypatch.setattr(botocore.waiter.Waiter, "wait", tracer(seen)(STOCK_WAIT))
+    monkeypatch.setattr(botocore.waiter.Waiter, "wait", traced(STOCK_WAIT, seen))
     foreign = wait_attribute()
     bwp.install()
     client = kinesis()

@@ -7,7 +7,9 @@ import json
 import pkgutil
 import pydoc
 import sys
+import zipfile
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +17,8 @@ from hooks.new_process import run
 
 import boto_waiters_plus
 
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(boto_waiters_plus.__file__).parent
 NAMES = boto_waiters_plus.__all__
 PUBLIC = {
     *("conditions", "fleet", "idempotency", "many", "operations", "progress", "signals"),
@@ -126,3 +130,12 @@ def test_installed_package_has_its_version_and_says_it_is_typed():
     files = importlib.metadata.files("boto-waiters-plus") or []
     editable = not any(str(file).endswith("outcome.py") for file in files)
     assert editable or any(str(file).endswith("py.typed") for file in files)
+
+
+@pytest.mark.skipif(PACKAGE.parent == ROOT, reason="the checkout is imported")
+def test_data_of_the_wheel_are_those_of_the_checkout():
+    paths = sorted((ROOT / "data").glob("*.json"))
+    with zipfile.ZipFile(PACKAGE / "data.zip") as data:
+        assert sorted(data.namelist()) == [path.name for path in paths]
+        for path in paths:
+            assert data.read(path.name) == path.read_bytes(), path.name

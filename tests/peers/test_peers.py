@@ -65,6 +65,11 @@ def described(function):
     ]
 
 
+def functions():
+    of_class = botocore.session.Session.create_client, Waiter.wait
+    return s3().get_waiter, waiter().wait, resource().wait_until_exists, *of_class
+
+
 def help_on(thing):
     return pydoc.plain(pydoc.render_doc(thing))
 
@@ -241,11 +246,7 @@ BEHAVIOURS = {
     "help on get_waiter": lambda: help_on(s3().get_waiter),
     "help on a waiter": lambda: botocores_part(help_on(waiter().wait)),
     "help on a waiter of a resource": lambda: help_on(resource().wait_until_exists),
-    "get_waiter": lambda: described(s3().get_waiter),
-    "wait": lambda: described(waiter().wait),
-    "wait of the class": lambda: described(Waiter.wait),
-    "wait of a resource": lambda: described(resource().wait_until_exists),
-    "create_client": lambda: described(botocore.session.Session.create_client),
+    "signatures": lambda: [described(each) for each in functions()],
     "waiter": facts_of_a_waiter,
     "client": facts_of_a_client,
     "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],

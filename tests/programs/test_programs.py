@@ -72,15 +72,9 @@ def environment(tmp_path):
 
 
 def run(command, environment, folder):
-    done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=environment,
-        cwd=folder,
-    )
+    options = {"timeout": 120, "env": environment, "cwd": folder}
+    command = [*map(str, command)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout, done.stderr
 

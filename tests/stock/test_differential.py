@@ -55,6 +55,7 @@ def status(code):
 EVERY_ITEM_UP = {"matcher": "pathAll", "argument": "Items[].State", "expected": "up"}
 ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u"}
 NOTHING = {"matcher": "path", "argument": "Missing", "expected": None}
+GONE = {"Error": {"Code": "Gone"}, **status(404)}
 STILL = [{"matcher": "status", "expected": code, "state": "retry"} for code in (301, 404)]
 
 
@@ -96,9 +97,7 @@ def stocks_part(text):
 @example([{**EVERY_ITEM_UP, "state": "success"}], [(False, {"Items": [], **status(200)})], False)
 @example([{**ANY_NAME, "state": "success"}], [(False, {"Name": "up", **status(200)})], False)
 # A path is no part of an error.
-@example(
-    [{**NOTHING, "state": "success"}], [(True, {"Error": {"Code": "Gone"}, **status(404)})], False
-)
+@example([{**NOTHING, "state": "success"}], [(True, GONE)], False)
 # Of the accepted states, the last; where the last attempt matched none, that of the last acceptor.
 @example(STILL, [(False, status(301))], False)
 @example(STILL, [(False, status(301)), (False, status(200))], False)
