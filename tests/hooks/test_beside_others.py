@@ -114,16 +114,16 @@ class OwnWaiter:
 class OwnSubclass(Waiter):
     """A user's own kind of botocore's waiter."""
 
-    def __init__(self):
-        super().__init__("Own", CONFIG, None)
-
     wait = OwnWaiter.wait
+
+
+OWN = [OwnWaiter(), OwnSubclass("own", CONFIG, None), Waiter("built", CONFIG, None)]
 
 
 @pytest.mark.parametrize(
     "target", ["botocore.client.BaseClient.get_waiter", "botocore.waiter.create_waiter_with_client"]
 )
-@pytest.mark.parametrize("waiter", [OwnWaiter(), OwnSubclass(), Waiter("built", CONFIG, None)])
+@pytest.mark.parametrize("waiter", OWN)
 def test_a_waiter_of_a_users_own_is_left_alone(target, waiter):
     bwp.install()
     before = dict(vars(type(waiter)))

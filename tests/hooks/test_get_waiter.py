@@ -127,6 +127,15 @@ def test_a_failure_is_in_botocores_words_and_the_services(athena, answers):
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+def test_a_failure_of_several_names_the_one_that_failed(answers):
+    bwp.install()
+    ec2, states = boto3.client("ec2"), {"i-0": "running", "i-1": "terminated"}
+    instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
+    answers(ec2, {"Reservations": [{"Instances": instances}]})
+    with pytest.raises(bwp.WaiterFailedError, match="failed: i-1 "):
+        ec2.get_waiter("instance_running").wait(InstanceIds=[*states])
+
+
 @pytest.mark.parametrize("delays", [(7, 7), (6, 10)])
 def test_untouched_it_keeps_the_definitions_delays(definition, virtual_time, delays, answers):
     least, most = delays

@@ -124,7 +124,6 @@ def test_get_waiter_false_leaves_waiter_objects_to_botocore(kinesis):
         ({"definitions": "/nowhere.json"}, WaiterDefinitionError),
         ({"definitions": [{"waiters": {"A": {}}}]}, WaiterDefinitionError),
         ({"defaults": {"min_dely": 3}}, TypeError),
-        ({"defaults": {"max_wait": 3}}, TypeError),
         ({"defaults": {"min_delay": -1}}, ValueError),
         ({"defaults": {"min_delay": 9, "max_delay": 3}}, ValueError),
         ({"on_event": "print"}, TypeError),

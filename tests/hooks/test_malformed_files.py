@@ -48,7 +48,6 @@ def test_dir_logs_once_what_it_cannot_list(client, broken, caplog, tmp_path):
 LOOKUPS = [
     lambda client: client.wait_until_mine,
     lambda client: client.wait_until_stream_exists,
-    lambda client: client.wait_until_x,
     lambda client: bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=60),
     lambda client: bwp.Wait(client, "StreamExists", {"StreamName": "s"}, max_wait=60),
 ]

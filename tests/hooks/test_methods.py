@@ -11,10 +11,7 @@ import pytest
 import boto_waiters_plus as bwp
 
 NAMES = [
-    "wait_until_bucket_exists",
-    "wait_until_bucket_not_exists",
-    "wait_until_object_exists",
-    "wait_until_object_not_exists",
+    f"wait_until_{what}_{end}" for what in ("bucket", "object") for end in ("exists", "not_exists")
 ]
 
 

@@ -111,9 +111,8 @@ def test_enabled_targets_have_all_and_others_stay_stock(make, answers, active, k
     assert bwp.enable(target) is target
     client = target if hasattr(target, "meta") else client_of(target)
     answers(client, active)
-    assert isinstance(wait(client), bwp.ResponseOutcome)
-    outcome = client.wait_until_stream_exists(StreamName="s", max_wait=60)
-    assert isinstance(outcome, bwp.ResponseOutcome)
+    for outcome in (wait(client), client.wait_until_stream_exists(StreamName="s", max_wait=60)):
+        assert isinstance(outcome, bwp.ResponseOutcome)
     assert "wait_until_stream_exists" in dir(client)
     other = kinesis(boto3.Session())
     assert wait(other) is None

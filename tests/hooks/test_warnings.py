@@ -64,40 +64,41 @@ def test_get_waiter_warns_of_an_empty_id_list_and_keeps_stock_behaviour(answers)
 # --- expressions that fail ---
 
 
-def completed(client, **keywords):
-    [(_, error)] = bwp.as_completed([bwp.Wait(client, "GoodStream", keywords, max_wait=9)])
+FAILING = "abs(StreamDescription.StreamStatus)"
+STREAM = {"StreamName": "s"}
+GIVEN = {**STREAM, "max_wait": 9}
+
+
+def one(client):
+    return [bwp.Wait(client, "GoodStream", STREAM, max_wait=9)]
+
+
+def completed(client):
+    [(_, error)] = bwp.as_completed(one(client))
     raise error
 
 
-def by_hand(client, **keywords):
+def by_hand(client):
     bwp.install()
     acceptor = {"matcher": "path", "argument": FAILING, "expected": 1, "state": "success"}
     config = {"operation": "DescribeStream", "delay": 1, "maxAttempts": 9, "acceptors": [acceptor]}
     model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"GoodStream": config}})
-    waiter = botocore.waiter.create_waiter_with_client("GoodStream", model, client)
-    return waiter.wait(**keywords, max_wait=9)
+    botocore.waiter.create_waiter_with_client("GoodStream", model, client).wait(**GIVEN)
 
 
-FAILING = "abs(StreamDescription.StreamStatus)"
 WAYS = {
-    "method": lambda c, **k: c.wait_until_good_stream(**k, max_wait=9),
-    "wait_until": lambda c, **k: bwp.wait_until(c, "GoodStream", **k, max_wait=9),
-    "get_waiter": lambda c, **k: c.get_waiter("good_stream").wait(**k, max_wait=9),
-    "wait_all": lambda c, **k: bwp.wait_all([bwp.Wait(c, "GoodStream", k, max_wait=9)]),
+    "method": lambda c: c.wait_until_good_stream(**GIVEN),
+    "wait_until": lambda c: bwp.wait_until(c, "GoodStream", **GIVEN),
+    "get_waiter": lambda c: c.get_waiter("good_stream").wait(**GIVEN),
     "by hand": by_hand,
-    "wait_until_async": lambda c, **k: asyncio.run(
-        bwp.wait_until_async(c, "GoodStream", **k, max_wait=9)
-    ),
-    "wait_all in a thread": lambda c, **k: bwp.wait_all(
-        [bwp.Wait(c, "GoodStream", k, max_wait=9)], progress=lambda _: None
-    ),
+    "wait_until_async": lambda c: asyncio.run(bwp.wait_until_async(c, "GoodStream", **GIVEN)),
+    "wait_all": lambda c: bwp.wait_all(one(c)),
+    "wait_all in a thread": lambda c: bwp.wait_all(one(c), progress=lambda _: None),
     "as_completed": completed,
-    "wait_all_async": lambda c, **k: asyncio.run(
-        bwp.wait_all_async([bwp.Wait(c, "GoodStream", k, max_wait=9)])
-    ),
-    "start": lambda c, **k: operations.start(c, "GoodStream", **k, max_wait=9).result(60),
-    "poll": lambda c, **k: poll(
-        c.describe_stream, c.wait_until_good_stream.definition, input=k, max_wait=9
+    "wait_all_async": lambda c: asyncio.run(bwp.wait_all_async(one(c))),
+    "start": lambda c: operations.start(c, "GoodStream", **GIVEN).result(60),
+    "poll": lambda c: poll(
+        c.describe_stream, c.wait_until_good_stream.definition, input=STREAM, max_wait=9
     ),
 }
 
@@ -127,7 +128,7 @@ def test_an_expression_that_fails_is_told_after_the_first_attempt(
         pytest.warns(UserWarning, match="GoodStream") as caught,
         pytest.raises(bwp.WaiterError) as raised,
     ):
-        WAYS[way](client, StreamName="s")
+        WAYS[way](client)
     [warning] = caught
     assert FAILING in str(warning.message)
     assert warning.filename == __file__

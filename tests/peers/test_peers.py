@@ -99,7 +99,8 @@ def error_of(call):
 def errors_as_raised():
     """What comes out of a wait as the call or a handler of the user raised it."""
     found = [error_of(partial(waiter().wait, **each)) for each in ({}, {"Bukket": "b"})]
-    found.append(error_of(partial(waiter().wait, "positional")))
+    by_hand = Waiter("built", None, None)
+    found += [error_of(partial(each.wait, "positional")) for each in (waiter(), by_hand)]
     for event, raised in (
         ("before-call", LookupError("not today")),
         ("before-send", EndpointConnectionError(endpoint_url="https://s3")),

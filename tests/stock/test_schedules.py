@@ -214,11 +214,17 @@ def test_delay_after_a_throttle_is_the_whole_delay(
     assert sleeps[0] == DELAY
 
 
+def test_max_delay_gives_the_patient_schedule_back(s3, answers, missing, sleeps, monkeypatch):
+    monkeypatch.setattr(random.Random, "randint", lambda _, low, high: high)
+    answers(s3, missing)
+    run(s3.get_waiter("bucket_exists"), max_delay=120)
+    assert sleeps[1:5] == [4, 8, 16, 32]
+
+
 # The options, and the least and the longest delay that they ask for.
 GIVEN = {
     "max_delay": ({"max_delay": 0.5}, 0.5, 0.5),
     "max_delay above": ({"max_delay": 7}, 2, 7),
-    "max_delay far above": ({"max_delay": 120}, 2, 32),
     "min_delay": ({"min_delay": 1}, 1, DELAY),
     "both": ({"min_delay": 1, "max_delay": 2}, 1, 2),
     "both, no divisors of the span": ({"min_delay": 0.6, "max_delay": 0.7}, 0.6, 0.7),
