@@ -9,15 +9,10 @@ from types import SimpleNamespace
 from unittest import mock
 
 import boto3
+import botocore.waiter
 import pytest
 from botocore.exceptions import WaiterError
-from botocore.waiter import (
-    NormalizedOperationMethod,
-    SingleWaiterConfig,
-    Waiter,
-    WaiterModel,
-    create_waiter_with_client,
-)
+from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter, WaiterModel
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,11 +148,11 @@ def test_defaults_heal_waiters_of_other_libraries(answers, error_answer, sleeps)
     bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
     missing = error_answer("ResourceNotFoundException")
     answers(dynamodb, missing, missing, {"Table": {"TableStatus": "UP"}}, missing)
-    create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
+    botocore.waiter.create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
     assert sleeps == [7, 7]
     sleeps.clear()
     with pytest.raises(bwp.WaiterFailedError, match="ResourceNotFoundException"):
-        create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
+        botocore.waiter.create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
     assert sleeps == [7] * 9
 
 
