@@ -9,7 +9,7 @@ ECS = "arn:aws:ecs:eu-west-1:111122223333:task/c/1a2b"
 ECS_2 = "arn:aws:ecs:eu-west-1:111122223333:task/c/1a2c"
 US = "arn:aws:ecs:us-east-1:111122223333:task/c/1a2b"
 OTHER = "arn:aws:ecs:eu-west-1:999922223333:task/c/1a2b"
-US_OTHER = "arn:aws:ecs:us-east-1:999922223333:task/c/1a2b"
+FAR = "arn:aws:ecs:us-east-1:999922223333:task/c/1a2b"
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,7 @@ US_OTHER = "arn:aws:ecs:us-east-1:999922223333:task/c/1a2b"
         # Of the same resource, what tells it apart is kept.
         ([ECS, US, "arn:aws:sns:x:1:t"], ["eu-west-1:task/c/1a2b", "us-east-1:task/c/1a2b", "t"]),
         ([ECS, OTHER], ["111122223333:task/c/1a2b", "999922223333:task/c/1a2b"]),
-        (
-            [ECS, US_OTHER],
-            ["eu-west-1:111122223333:task/c/1a2b", "us-east-1:999922223333:task/c/1a2b"],
-        ),
+        ([ECS, FAR], ["eu-west-1:111122223333:task/c/1a2b", "us-east-1:999922223333:task/c/1a2b"]),
         (["arn:aws:iam::1:role/r", "arn:aws:sts::1:role/r"], ["iam:role/r", "sts:role/r"]),
         ([ECS, "task/c/1a2b"], [ECS, "task/c/1a2b"]),
     ],
@@ -42,18 +39,18 @@ def test_labels_of_waits_that_run_together_are_told_apart(answers):
     """Only where labels would be equal and parameters differ."""
     ids = [f"arn:aws:ecs:{region}:1:task/c/1" for region in ("us-east-1", "eu-west-1")]
     ids += [ids[1], "arn:aws:ecs:us-east-1:1:task/c/2", "arn:aws:ecs:us-east-1:1:task/c/2"]
-    clients = [boto3.client("ecs", region_name=each.split(":")[3]) for each in ids]
-    for client in clients:
+    waits = []
+    for each in ids:
+        client = boto3.client("ecs", region_name=each.split(":")[3])
         answers(client, {"tasks": [], "failures": [{"reason": "MISSING"}]})
-    asked = list(zip(clients, ids, strict=True))
-    waits = [Wait(client, "tasks_running", {"tasks": [each]}) for client, each in asked]
-    waits.append(Wait(clients[0], "tasks_running", {"tasks": ids[:1]}, label="mine"))
-    waits.append(Wait(clients[0], "tasks_running", {"tasks": ids[:1]}, show_parameters=False))
+        waits.append(Wait(client, "tasks_running", {"tasks": [each]}))
+    first = waits[0].client, "tasks_running", {"tasks": ids[:1]}
+    waits += [Wait(*first, label="mine"), Wait(*first, show_parameters=False)]
     reports = []
     with pytest.raises(WaitersError) as caught:
         wait_all(waits, max_wait=60, progress=reports.append)
-    labels = [f"ecs tasks=[{each}]" for each in (*ids[:3], "task/c/2", "task/c/2")]
-    labels += ["mine", "ecs"]
+    told_apart = [f"ecs tasks=[{each}]" for each in (*ids[:3], "task/c/2", "task/c/2")]
+    labels = [*told_apart, "mine", "ecs"]
     assert [each.label for each in caught.value.errors.values()] == labels
     assert {each.label for each in reports} == {*labels}
     assert labels[0] in str(caught.value)

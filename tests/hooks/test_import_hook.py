@@ -4,7 +4,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 import pytest
 import wrapt
@@ -81,7 +81,6 @@ def test_module_that_fails_raises_its_own_error_and_can_be_tried_again(package):
     bwp.install()
     with pytest.raises(RuntimeError, match=r"^broken$"):
         importlib.import_module(NAME)
-    assert NAME not in sys.modules
     path.write_text(SOURCE + "# mended, and of another size\n")
     importlib.invalidate_caches()
     assert is_extended(importlib.import_module(NAME))
@@ -108,38 +107,38 @@ def test_other_hook_that_asks_all_finders_is_called_too(package, ours_first):
     assert type(module.__loader__) is importlib.machinery.SourceFileLoader
 
 
-class First:
-    """A finder that stands in front of all others, and finds nothing."""
-
-    def find_spec(self, name, path, target=None):
-        return None
+PATH_FINDER = importlib.machinery.PathFinder
 
 
 def test_a_tool_that_removes_the_first_finder_removes_its_own(package, monkeypatch):
-    before = list(sys.meta_path)
-    tools = First()
-    monkeypatch.setattr(sys, "meta_path", [tools, *before])
+    before, of_a_tool = list(sys.meta_path), SimpleNamespace(find_spec=lambda *_: None)
+    monkeypatch.setattr(sys, "meta_path", [of_a_tool, *before])
     bwp.install()
-    assert sys.meta_path.pop(0) is tools
+    assert sys.meta_path.pop(0) is of_a_tool
     assert is_extended(importlib.import_module(NAME))
     bwp.uninstall()
     assert sys.meta_path == before
 
 
-def test_the_order_of_other_finders_does_not_matter(package, monkeypatch):
-    monkeypatch.setattr(sys, "meta_path", [*reversed(sys.meta_path)])
+def without_path_finder(finders):
+    stand_in = SimpleNamespace(find_spec=PATH_FINDER.find_spec)
+    return [*(each for each in finders if each is not PATH_FINDER), stand_in]
+
+
+@pytest.mark.parametrize("others", [reversed, without_path_finder])
+def test_other_finders_do_not_matter(package, monkeypatch, others):
+    monkeypatch.setattr(sys, "meta_path", [*others(sys.meta_path)])
     bwp.install()
     assert is_extended(importlib.import_module(NAME))
     bwp.uninstall()
 
 
-def test_a_finder_in_place_of_the_path_finder_is_asked(package, monkeypatch):
-    others = [each for each in sys.meta_path if each is not importlib.machinery.PathFinder]
-    packed = SimpleNamespace(find_spec=importlib.machinery.PathFinder.find_spec)
-    monkeypatch.setattr(sys, "meta_path", [*others, packed])
+def test_a_copy_under_a_prefix_is_left_alone(package):
+    (package / "botocore").mkdir()
+    (package / "botocore" / "waiter.py").write_text("class Waiter:\n    def wait(self): ...\n")
     bwp.install()
-    assert is_extended(importlib.import_module(NAME))
-    bwp.uninstall()
+    waiter = importlib.import_module("aiobotocore.botocore.waiter").Waiter
+    assert type(vars(waiter)["wait"]) is FunctionType
 
 
 def test_uninstall_extends_no_module_any_more(package):
@@ -147,8 +146,7 @@ def test_uninstall_extends_no_module_any_more(package):
     for _ in range(2):
         bwp.install()
     [ours] = [each for each in sys.meta_path if each not in before]
-    path_finder = sys.meta_path.index(importlib.machinery.PathFinder)
-    assert sys.meta_path.index(ours) == path_finder - 1
+    assert sys.meta_path.index(ours) == sys.meta_path.index(PATH_FINDER) - 1
     for _ in range(2):
         bwp.uninstall()
     assert sys.meta_path == before

@@ -12,32 +12,31 @@ from botocore.loaders import Loader
 import boto_waiters_plus as bwp
 
 FILE = "kinesis/2013-12-02/smithy-waiters-1.json"
-BROKEN = {
-    "smithy": "2.0",
-    "shapes": {
-        "com.amazonaws.kinesis#DescribeStream": {
-            "type": "apply",
-            "traits": {"smithy.waiters#waitable": {"Mine": {"acceptors": [{"state": "done"}]}}},
-        }
-    },
-}
 PLACE = f"{FILE} on botocore's search path: waiter Mine, acceptor 0: "
 
 
 @pytest.fixture
-def client(tmp_path):
+def broken(waitable):
+    """`broken(name)`: the text of a file with a waiter whose first acceptor is malformed."""
+    return lambda name: json.dumps(
+        waitable(name, "DescribeStream", {"state": "done"}, namespace="com.amazonaws.kinesis")
+    )
+
+
+@pytest.fixture
+def client(tmp_path, broken):
     """`client(service)` of a session whose search path has the file."""
     (tmp_path / FILE).parent.mkdir(parents=True)
-    (tmp_path / FILE).write_text(json.dumps(BROKEN))
+    (tmp_path / FILE).write_text(broken("Mine"))
     bwp.install()
     session = botocore.session.Session()
     session.register_component("data_loader", Loader(extra_search_paths=[str(tmp_path)]))
     return lambda service="kinesis": session.create_client(service, region_name="us-east-1")
 
 
-def test_dir_logs_once_what_it_cannot_list(client, caplog, tmp_path):
+def test_dir_logs_once_what_it_cannot_list(client, broken, caplog, tmp_path):
     # A name of its own: a text is logged once a process, and other tests list the broken waiter.
-    (tmp_path / FILE).write_text(json.dumps(BROKEN).replace("Mine", "MineToo"))
+    (tmp_path / FILE).write_text(broken("MineToo"))
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
         for kinesis in (client(), client()):
             assert {"describe_stream", "wait_until_stream_exists"} <= set(dir(kinesis))
@@ -46,10 +45,18 @@ def test_dir_logs_once_what_it_cannot_list(client, caplog, tmp_path):
     assert PLACE.replace("Mine", "MineToo") in record.message
 
 
-@pytest.mark.parametrize("name", ["wait_until_mine", "wait_until_stream_exists", "wait_until_x"])
-def test_methods_of_the_service_are_refused_by_place(client, name):
+LOOKUPS = [
+    lambda client: client.wait_until_mine,
+    lambda client: client.wait_until_stream_exists,
+    lambda client: bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=60),
+    lambda client: bwp.Wait(client, "StreamExists", {"StreamName": "s"}, max_wait=60),
+]
+
+
+@pytest.mark.parametrize("lookup", LOOKUPS)
+def test_waiters_of_the_service_are_refused_by_place(client, lookup):
     with pytest.raises(bwp.WaiterDefinitionError, match=PLACE) as caught:
-        getattr(client(), name)
+        lookup(client())
     assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, bwp.WaiterDefinitionError)
@@ -62,43 +69,30 @@ def test_definitions_of_the_call_come_before_the_malformed_file(client):
     assert kinesis.wait_until_mine.definition == mine
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"waiters": 1}', "{", "7"])
+# Of a waiter that is malformed, the others of its file are usable.
+BODY = {"operation": "ListStreams", "delay": 1, "maxAttempts": 9}
+BODY["acceptors"] = [{"state": "success", "matcher": "status", "expected": 200}]
+ONE_BAD = json.dumps({"version": 2, "waiters": {"Good": BODY, "Bad": {**BODY, "delay": "soon"}}})
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"waiters": 1}', "{", "7", ONE_BAD])
 def test_malformed_waiters_2_refuses_names_not_shipped(client, tmp_path, content):
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).with_name("waiters-2.json").write_text(content)
     kinesis = client()
     assert "wait_until_stream_exists" in dir(kinesis)
     assert kinesis.wait_until_stream_exists.definition.name == "StreamExists"
+    if content is ONE_BAD:
+        assert kinesis.wait_until_good.definition.min_delay == 1
     with pytest.raises(bwp.WaiterDefinitionError, match=r"kinesis/2013-12-02/waiters-2\.json: "):
-        kinesis.wait_until_something_else  # noqa: B018 - the lookup is what is tested
-
-
-def test_only_the_malformed_waiter_of_waiters_2_is_refused(client, tmp_path):
-    (tmp_path / FILE).unlink()
-    acceptor = {"state": "success", "matcher": "status", "expected": 200}
-    body = {"operation": "ListStreams", "delay": 1, "maxAttempts": 9, "acceptors": [acceptor]}
-    document = {"version": 2, "waiters": {"Good": body, "Bad": {**body, "delay": "soon"}}}
-    (tmp_path / FILE).with_name("waiters-2.json").write_text(json.dumps(document))
-    kinesis = client()
-    assert kinesis.wait_until_good.definition.min_delay == 1
-    with pytest.raises(bwp.WaiterDefinitionError, match=r"Bad.*delay"):
         kinesis.wait_until_bad  # noqa: B018 - the lookup is what is tested
-
-
-def test_waiting_by_name_is_refused_and_hasattr_sees_no_method(client):
-    kinesis = client()
-    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.wait_until(kinesis, "StreamExists", StreamName="s", max_wait=60)
-    with pytest.raises(bwp.WaiterDefinitionError, match=PLACE):
-        bwp.Wait(kinesis, "StreamExists", {"StreamName": "s"}, max_wait=60)
-    assert not hasattr(kinesis, "wait_until_mine")
-    assert callable(mock.create_autospec(kinesis).describe_stream)
 
 
 def test_everything_else_of_the_client_works(client):
     kinesis = client()
     assert hasattr(kinesis, "describe_stream")
-    assert not hasattr(kinesis, "wait_for_ever")
+    assert not any(hasattr(kinesis, name) for name in ("wait_until_mine", "wait_for_ever"))
+    assert callable(mock.create_autospec(kinesis).describe_stream)
     assert kinesis.get_waiter("stream_exists").name == "StreamExists"
     assert kinesis.can_paginate("list_streams")
     assert hasattr(client("dynamodb"), "wait_until_table_exists")

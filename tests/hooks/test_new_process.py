@@ -1,31 +1,9 @@
 """What holds in a fresh interpreter only: `install()` before botocore, and a first wait's time."""
 
-import importlib
 import json
-import os
-import subprocess
-import sys
-import textwrap
 
 import pytest
-
-import boto_waiters_plus as bwp
-
-
-def run(script, *arguments):
-    """Return what a script prints, as JSON, in a new process that imports nothing by itself."""
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=environment,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return json.loads(done.stdout)
+from hooks.new_process import run
 
 
 def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_path, definition):
@@ -38,8 +16,7 @@ def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_pa
         finders = list(sys.meta_path)
         refused = []
         for wrong in (
-            {"definitions": {"waiters": {"A": {}}}}, {"definitions": "/nowhere.json"},
-            {"defaults": {"min_delay": -1}}, {"defaults": {"min_dely": 1}},
+            {"definitions": "/nowhere.json"}, {"defaults": {"min_delay": -1}},
             {"on_event": "print"}, {"get_waiter": 1},
         ):
             try:
@@ -59,19 +36,31 @@ def test_before_botocore_install_imports_nothing_and_checks_its_arguments(tmp_pa
         kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
         print(json.dumps([refused, imported, left, kind]))
     """
-    expected = [[True] * 6, [], True, "function"]
-    assert run(script, document, path) == expected
+    assert run(script, document, path) == [[True] * 4, [], True, "function"]
 
 
-def test_what_is_imported_later_is_extended(definition):
+def test_threads_may_install_import_and_read_signatures(definition):
     script = """
-        import importlib, json, sys
+        import functools, importlib, inspect, json, sys, threading
+        from concurrent.futures import ThreadPoolExecutor
         import boto_waiters_plus as bwp
-        bwp.install(definitions=json.loads(sys.argv[1]))
+
+        install = functools.partial(bwp.install, definitions=json.loads(sys.argv[1]))
+        threads = [threading.Thread(target=__import__, args=("boto3",)) for _ in range(10)]
+        threads[5:5] = [threading.Thread(target=install) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         from botocore.waiter import Waiter
         import boto3, botocore.session, botocore.waiter
         client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
-        found = []
+        method, together = client.wait_until_stream_exists, threading.Barrier(8)
+        def read(_):
+            together.wait()
+            return "max_wait" in inspect.signature(method).parameters
+        with ThreadPoolExecutor(8) as pool:
+            found = [[*pool.map(read, range(8))]]
         reload = lambda: [importlib.reload(each) for each in (botocore.waiter, botocore.session)]
         for change in (list, reload, bwp.uninstall):
             change()
@@ -80,49 +69,8 @@ def test_what_is_imported_later_is_extended(definition):
         print(json.dumps(found))
     """
     extended = [True, "FunctionWrapper", 1]
-    document = json.dumps(definition("Mine"))
-    assert run(script, document) == [extended, extended, [False, "function", 0]]
-
-
-def test_install_while_other_threads_import_is_not_lost():
-    script = """
-        import json, threading
-        import boto_waiters_plus as bwp
-
-        threads = [threading.Thread(target=__import__, args=("boto3",)) for _ in range(10)]
-        threads[5:5] = [threading.Thread(target=bwp.install) for _ in range(10)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        import boto3, botocore.waiter
-        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
-        kind = type(vars(botocore.waiter.Waiter)["wait"]).__name__
-        methods = hasattr(client, "wait_until_stream_exists")
-        print(json.dumps([methods, len(botocore._INITIALIZERS), kind]))
-    """
-    assert run(script) == [True, 1, "FunctionWrapper"]
-
-
-def write_botocore(root):
-    """Write a package that is named as botocore, and is as small as can be."""
-    root.mkdir(parents=True)
-    (root / "__init__.py").write_text("")
-    (root / "session.py").write_text("class Session:\n    def create_client(self): ...\n")
-    (root / "waiter.py").write_text("class Waiter:\n    def wait(self): ...\n")
-
-
-@pytest.mark.parametrize("vendor", ["vendor", "awscli"])
-def test_a_copy_under_a_prefix_is_left_alone(tmp_path, monkeypatch, vendor):
-    write_botocore(tmp_path / vendor / "botocore")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    bwp.install()
-    for module, member in (("session", "Session.create_client"), ("waiter", "Waiter.wait")):
-        kind, _, name = member.partition(".")
-        imported = importlib.import_module(f"{vendor}.botocore.{module}")
-        assert type(vars(vars(imported)[kind])[name]).__name__ == "function"
-    for name in [each for each in sys.modules if each.partition(".")[0] == vendor]:
-        monkeypatch.delitem(sys.modules, name)
+    expected = [[True] * 8, extended, extended, [False, "function", 0]]
+    assert run(script, json.dumps(definition("Mine"))) == expected
 
 
 @pytest.mark.parametrize("form", ["blocking", "awaited", "batch"])
@@ -130,21 +78,12 @@ def test_max_wait_and_elapsed_count_what_a_first_wait_imports(form):
     # An import takes 100 seconds of a clock that goes on as the real one does.
     script = """
         import asyncio, importlib.abc, json, sys, time
-        from types import SimpleNamespace
         import boto3
         import boto_waiters_plus as bwp
 
         bwp.install()
-        session = boto3.Session("key", "secret", region_name="us-east-1")
-        client, calls = session.client("kinesis"), []
-
-        def answer(**_):
-            calls.append(1)
-            metadata = {"ResponseMetadata": {"HTTPStatusCode": 200}}
-            stream = {"StreamDescription": {"StreamStatus": "ACTIVE"}}
-            return SimpleNamespace(status_code=200), {**stream, **metadata}
-
-        client.meta.events.register("before-call", answer)
+        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
+        client.meta.events.register("before-call", lambda **_: sys.exit("a request"))
         wait = bwp.Wait(client, "StreamExists", {"StreamName": "s"})
         # What comes before the call is no part of it: the lookups of attributes.
         bwp.wait_until_async, bwp.wait_all, bwp.WaiterTimeoutError, client.wait_until_stream_exists
@@ -161,56 +100,35 @@ def test_max_wait_and_elapsed_count_what_a_first_wait_imports(form):
             if sys.argv[1] == "blocking":
                 client.wait_until_stream_exists(StreamName="s", max_wait=50)
             elif sys.argv[1] == "batch":
-                for error in bwp.wait_all([wait], max_wait=50, on_failure="collect"):
-                    raise error
+                raise bwp.wait_all([wait], max_wait=50, on_failure="collect")[0]
             else:
-                asyncio.run(
-                    bwp.wait_until_async(client, "StreamExists", StreamName="s", max_wait=50)
-                )
+                arguments = {"StreamName": "s", "max_wait": 50}
+                asyncio.run(bwp.wait_until_async(client, "StreamExists", **arguments))
         except bwp.WaiterTimeoutError as error:
-            print(json.dumps([error.attempts, error.elapsed >= 100, len(calls)]))
+            print(json.dumps([error.attempts, error.elapsed >= 100]))
     """
-    assert run(script, form) == [0, True, 0]
+    assert run(script, form) == [0, True]
 
 
-def test_lookup_imports_no_options_and_wait_no_history():
+def test_each_step_imports_only_what_it_uses():
     script = """
         import inspect, json, sys
-        import boto3
         import boto_waiters_plus as bwp
 
-        names = ("options", "engine.machine", "history")
-        imported = lambda: [name for name in names if f"boto_waiters_plus.{name}" in sys.modules]
+        imported = lambda *names: [x for x in names if f"boto_waiters_plus.{x}" in sys.modules]
+        later = ("options", "engine.machine", "history")
         bwp.install()
+        found = [imported("definitions", "engine", "outcome", "exceptions", "many", *later)]
+        import boto3
         client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
         method = client.wait_until_stream_exists
-        found = [imported(), "min_delay" in inspect.signature(method).parameters]
+        found += [imported(*later), "min_delay" in inspect.signature(method).parameters]
         try:
             method(StreamName="s", max_wait=0)
         except bwp.WaiterTimeoutError:
-            print(json.dumps([*found, imported()]))
+            print(json.dumps([*found, imported(*later)]))
     """
-    assert run(script) == [[], True, ["options", "engine.machine"]]
-
-
-def test_threads_read_the_signature_of_one_method():
-    script = """
-        import inspect, json
-        from concurrent.futures import ThreadPoolExecutor
-        from threading import Barrier
-        import boto3
-        import boto_waiters_plus as bwp
-
-        bwp.install()
-        client = boto3.Session("key", "secret", region_name="us-east-1").client("kinesis")
-        method, together = client.wait_until_stream_exists, Barrier(8)
-        def read(_):
-            together.wait()
-            return "max_wait" in inspect.signature(method).parameters
-        with ThreadPoolExecutor(8) as pool:
-            print(json.dumps([*pool.map(read, range(8))]))
-    """
-    assert run(script) == [True] * 8
+    assert run(script) == [[], [], True, ["options", "engine.machine"]]
 
 
 @pytest.mark.parametrize("first", ["boto_waiters_plus", "boto3"])

@@ -11,14 +11,6 @@ RUNNING = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
 PENDING = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
 
 
-def by_method(client, parameters):
-    client.wait_until_instance_running(**parameters, max_wait=300)
-
-
-def by_get_waiter(client, parameters):
-    client.get_waiter("instance_running").wait(**parameters)
-
-
 def by_wait_all(client, parameters):
     waits = [bwp.Wait(client, "InstanceRunning", parameters, max_wait=300)]
     parameters["Filters"].clear()
@@ -29,7 +21,15 @@ def by_task(client, parameters):
     asyncio.run(bwp.wait_until_async(client, "InstanceRunning", **parameters, max_wait=300))
 
 
-@pytest.mark.parametrize("wait", [by_method, by_get_waiter, by_task, by_wait_all])
+WAYS = {
+    "method": lambda client, given: client.wait_until_instance_running(**given, max_wait=300),
+    "get_waiter": lambda client, given: client.get_waiter("instance_running").wait(**given),
+    "task": by_task,
+    "wait_all": by_wait_all,
+}
+
+
+@pytest.mark.parametrize("wait", WAYS.values(), ids=WAYS)
 def test_parameters_changed_during_the_wait_change_no_request(answers, virtual_time, wait):
     bwp.install()
     client = boto3.client("ec2")

@@ -42,14 +42,13 @@ def first_wait(wait, answers, interrupt_at):
     return calls[0], results
 
 
-@pytest.mark.parametrize(
-    "wait",
-    [
-        lambda client: client.wait_until_table_exists(TableName="jobs", max_wait=30),
-        lambda client: client.get_waiter("table_exists").wait(TableName="jobs"),
-    ],
-    ids=["method", "get_waiter"],
-)
+WAYS = {
+    "method": lambda client: client.wait_until_table_exists(TableName="jobs", max_wait=30),
+    "get_waiter": lambda client: client.get_waiter("table_exists").wait(TableName="jobs"),
+}
+
+
+@pytest.mark.parametrize("wait", WAYS.values(), ids=WAYS)
 def test_a_wait_inside_a_first_wait_is_no_deadlock(answers, wait):
     bwp.install()
     # The first wait of the process makes more calls.

@@ -19,17 +19,11 @@ import boto_waiters_plus as bwp
 SECRET = "hunter2-very-secret"
 
 
-@pytest.fixture
-def thing(waitable):
-    """`thing(service, operation, path, expected)`: the definition of ThingDone."""
-
-    def make(service, operation, path, expected):
-        matcher = {"path": path, "expected": expected, "comparator": "stringEquals"}
-        success = {"state": "success", "matcher": {"output": matcher}}
-        members = {"namespace": f"com.amazonaws.{service}", "minDelay": 1, "maxDelay": 1}
-        return waitable("ThingDone", operation, success, **members)
-
-    return make
+def thing(operation, path, expected):
+    """The definition of ThingDone."""
+    return bwp.WaiterDefinition.from_states(
+        "ThingDone", operation, path=path, success=[expected], min_delay=1, max_delay=1
+    )
 
 
 def shown(error):
@@ -49,12 +43,7 @@ def log(caplog):
 @pytest.mark.parametrize("way", ["wait_until", "get_waiter"])
 def test_parameters_and_credentials_are_shown_nowhere(way, log, virtual_time, answers):
     bwp.install()
-    client = boto3.client(
-        "s3",
-        aws_access_key_id="AKIA" + SECRET,
-        aws_secret_access_key=SECRET,
-        aws_session_token=SECRET,
-    )
+    client = boto3.Session("AKIA" + SECRET, SECRET, SECRET).client("s3")
     answers(client, {})
     parameters = {"Bucket": "b", "Key": "k", "SSECustomerKey": SECRET.ljust(32, "x")}
     wait = client.wait_until_object_not_exists
@@ -68,21 +57,21 @@ def test_parameters_and_credentials_are_shown_nowhere(way, log, virtual_time, an
         assert SECRET not in shown(twin)
 
 
-def test_a_response_is_shown_only_on_its_outcome(log, virtual_time, thing, answers):
+def test_a_response_is_shown_only_on_its_outcome(log, virtual_time, answers):
     client = boto3.client("secretsmanager")
     answers(client, {"SecretString": SECRET, "Name": "name"})
-    bwp.enable(client, definitions=thing("secretsmanager", "GetSecretValue", "Name", "name"))
+    bwp.enable(client, definitions=thing("GetSecretValue", "Name", "name"))
     outcome = client.wait_until_thing_done(SecretId="id", max_wait=5)
     assert SECRET not in repr(outcome) + str(outcome) + log.text
     assert outcome.response["SecretString"] == SECRET
-    bwp.enable(client, definitions=thing("secretsmanager", "GetSecretValue", "SecretString", "no"))
+    bwp.enable(client, definitions=thing("GetSecretValue", "SecretString", "no"))
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         client.wait_until_thing_done(SecretId="id", max_wait=5)
     assert SECRET not in shown(caught.value) + log.text
     assert caught.value.observed is None
 
 
-def test_a_body_that_nobody_reads_is_closed(virtual_time, thing, answers):
+def test_a_body_that_nobody_reads_is_closed(virtual_time, answers):
     client = boto3.client("s3")
     bodies = [io.BytesIO(b"content") for _ in range(3)]
     types = ("soon", "soon", "now")
@@ -91,7 +80,7 @@ def test_a_body_that_nobody_reads_is_closed(virtual_time, thing, answers):
         for body, kind in zip(bodies, types, strict=True)
     ]
     answers(client, *found)
-    bwp.enable(client, definitions=thing("s3", "GetObject", "ContentType", "now"))
+    bwp.enable(client, definitions=thing("GetObject", "ContentType", "now"))
     outcome = client.wait_until_thing_done(Bucket="b", Key="k", max_wait=60)
     assert [body.closed for body in bodies] == [True, True, False]
     assert outcome.response["Body"].read() == b"content"
@@ -100,8 +89,7 @@ def test_a_body_that_nobody_reads_is_closed(virtual_time, thing, answers):
 def test_a_waiter_for_any_error_does_not_take_bad_parameters_for_one(virtual_time, waitable):
     client = boto3.client("dynamodb")
     any_error = {"state": "success", "matcher": {"success": False}}
-    document = waitable("ThingDone", "DescribeTable", any_error, namespace="com.amazonaws.dynamodb")
-    bwp.enable(client, definitions=document)
+    bwp.enable(client, definitions=waitable("ThingDone", "DescribeTable", any_error))
     # Of a wrong type, the table's name stumbles over the rules that find the endpoint.
     for parameters in ({}, {"TableName": None}, {"TableName": 5}, {"TableName": ["t"]}):
         with pytest.raises((ParamValidationError, EndpointProviderError)):

@@ -1,4 +1,7 @@
-"""Every wait that begins tells its start and its end, once each, however it ends."""
+"""Every wait that begins tells its start and its end, once each, however it ends.
+
+Cancelled tasks and waits without time are in tests/wait/test_scenarios.py.
+"""
 
 import asyncio
 import contextlib
@@ -28,16 +31,8 @@ def a_wait(client, options):
     return bwp.Wait(client, "stream_exists", STREAM, **options)
 
 
-def first_completed(client, options):
-    for _, result in bwp.as_completed([a_wait(client, options)]):
-        if isinstance(result, Exception):
-            raise result
-
-
-async def first_completed_async(client, options):
-    async for _, result in bwp.as_completed_async([a_wait(client, options)]):
-        if isinstance(result, Exception):
-            raise result
+async def all_completed_async(client, options):
+    return [each async for each in bwp.as_completed_async([a_wait(client, options)])]
 
 
 def in_steps(client, options):
@@ -53,8 +48,8 @@ AWS = {
     "wait_all": lambda c, o: bwp.wait_all([a_wait(c, o)]),
     "wait_all_async": lambda c, o: bwp.wait_all_async([a_wait(c, o)]),
     "wait_any": lambda c, o: bwp.wait_any([a_wait(c, o)]),
-    "as_completed": first_completed,
-    "as_completed_async": first_completed_async,
+    "as_completed": lambda c, o: list(bwp.as_completed([a_wait(c, o)])),
+    "as_completed_async": all_completed_async,
 }
 FORMS = {
     "poll": lambda c, o: conditions.poll(status_of(c), UP, **o),
@@ -73,10 +68,7 @@ FORMS = {
 WAYS = AWS | FORMS
 IS_SET = threading.Event()
 IS_SET.set()
-DENIED = {
-    "Error": {"Code": "AccessDenied", "Message": "no"},
-    "ResponseMetadata": {"HTTPStatusCode": 400},
-}
+DENIED = {"Error": {"Code": "AccessDenied", "Message": "no"}}
 ENDINGS = {
     "matched": ("ACTIVE", {}, "success"),
     "failed": (DENIED, {}, "failure"),
@@ -95,33 +87,17 @@ def told(events):
     return [event.kind for event in events if event.kind != "attempt"]
 
 
-def wait_by(way, client, options):
-    waiting = WAYS[way](client, options)
-    if asyncio.iscoroutine(waiting):
-        asyncio.run(waiting)
-
-
 @pytest.fixture
-def waited(answers):
-    """`waited(way, answer, **options)`: the events of one wait."""
-
-    def wait(way, answer, **options):
-        events = []
-        bwp.install(on_event=events.append)
-        client = boto3.client("kinesis")
-        if isinstance(answer, str):
-            answer = {"StreamDescription": {"StreamStatus": answer}}
-        answers(client, answer)
-        with contextlib.suppress(Exception, KeyboardInterrupt):
-            wait_by(way, client, {"max_wait": 30, **options})
-        return events
-
-    return wait
+def events():
+    """The events of all waits."""
+    found = []
+    bwp.install(on_event=found.append)
+    return found
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_start_and_end_come_once(waited, way, ending, virtual_time):
+def test_start_and_end_come_once(answers, events, way, ending, virtual_time):
     answer, options, expected = ENDINGS[ending]
     match ending:
         case "failed" if way in FORMS and "poll" not in way:
@@ -130,64 +106,36 @@ def test_start_and_end_come_once(waited, way, ending, virtual_time):
             expected = "failure"  # Any error of the callable may be one that acceptors name.
         case "Ctrl-C" if way.endswith("_async") and way not in AWS:
             expected = "cancel"  # It reaches the loop first, and that cancels its tasks.
-    events = waited(way, answer, **options)
+    client = boto3.client("kinesis")
+    is_state = isinstance(answer, str)
+    answers(client, {"StreamDescription": {"StreamStatus": answer}} if is_state else answer)
+    with contextlib.suppress(Exception, KeyboardInterrupt):
+        waiting = WAYS[way](client, {"max_wait": 30, **options})
+        if asyncio.iscoroutine(waiting):
+            asyncio.run(waiting)
     assert told(events) == ["start", expected]
     if way in AWS:
         assert {event.label for event in events} == {"kinesis StreamName=s"}
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way.endswith("_async")])
-def test_a_cancelled_task_tells_its_end(answers, creating, way, virtual_time):
-    async def main():
-        waiting = asyncio.ensure_future(WAYS[way](client, {"max_wait": 60}))
-        await asyncio.sleep(5)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-
-    events = []
-    bwp.install(on_event=events.append)
-    client = boto3.client("kinesis")
-    answers(client, creating)
-    asyncio.run(main())
-    assert told(events) == ["start", "cancel"]
+INSTANCE_STATES = {"ACTIVE": "running", "CREATING": "pending"}
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_wait_without_time_tells_start_and_end(waited, way, virtual_time):
-    with bwp.deadline(1):
-        virtual_time.advance(1)
-        events = waited(way, "ACTIVE")
-    assert told(events) == ["start", "timeout"]
-    assert events[-1].attempt == 0
-
-
-SHARED = {
-    "matched": ("running", {}, ["success"] * 3),
-    "failed": ("terminated", {}, ["failure"] * 3),
-    "timed out": ("pending", {"max_wait": 20}, ["timeout"] * 3),
-    "cancelled": ("pending", {"cancel_event": IS_SET}, ["cancel"] * 3),
-    "a hook raised": (HookError(), {}, ["exception"] * 3),
-    "Ctrl-C": (KeyboardInterrupt(), {}, ["exception"] * 3),
-}
-
-
-@pytest.mark.parametrize("ending", SHARED)
-def test_each_wait_of_a_shared_call_tells_both(answers, ending, virtual_time):
-    answer, options, expected = SHARED[ending]
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_each_wait_of_a_shared_call_tells_both(answers, events, ending, virtual_time):
+    answer, options, expected = ENDINGS[ending]
     ids = ["i-1", "i-2", "i-3"]
     if isinstance(answer, str):
-        instances = [{"InstanceId": one, "State": {"Name": answer}} for one in ids]
+        state = {"State": {"Name": INSTANCE_STATES[answer]}}
+        instances = [{"InstanceId": one, **state} for one in ids]
         answer = {"Reservations": [{"Instances": instances}]}
-    events = []
-    bwp.install(on_event=events.append)
     client = boto3.client("ec2")
     answers(client, answer)
     options = {"max_wait": 60, **options}
     waits = [bwp.Wait(client, "instance_running", {"InstanceIds": [one]}, **options) for one in ids]
     with contextlib.suppress(Exception, KeyboardInterrupt):
         bwp.wait_all(waits)
-    assert told(events) == [*["start"] * 3, *expected]
+    assert told(events) == [*["start"] * 3, *[expected] * 3]
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -207,22 +155,13 @@ def test_ctrl_c_in_a_handler_leaves_no_wait_open(answers, creating, count):
     assert sorted(told(events)) == [*["cancel"] * count, *["start"] * count]
 
 
-def test_closing_as_completed_tells_the_ends_of_the_rest(answers, creating, virtual_time):
-    events = []
-    bwp.install(on_event=events.append)
+def test_closing_as_completed_tells_the_ends_of_the_rest(
+    answers, events, active, creating, virtual_time
+):
     clients = [boto3.client("kinesis"), boto3.client("kinesis")]
-    answers(clients[0], {"StreamDescription": {"StreamStatus": "ACTIVE"}})
+    answers(clients[0], active)
     answers(clients[1], creating)
-    with contextlib.closing(
-        bwp.as_completed([a_wait(client, {"max_wait": 60}) for client in clients])
-    ) as results:
+    waits = [a_wait(client, {"max_wait": 60}) for client in clients]
+    with contextlib.closing(bwp.as_completed(waits)) as results:
         next(results)
     assert [event for event in told(events) if event != "start"] == ["success", "cancel"]
-
-
-def test_a_handler_of_one_client_gets_no_forms(answers, active):
-    events = []
-    client = bwp.enable(boto3.client("kinesis"), on_event=events.append)
-    answers(client, active)
-    conditions.wait_for_match(status_of(client), "ACTIVE", max_wait=60)
-    assert events == []

@@ -1,7 +1,6 @@
 """Warnings name the caller's line, whichever way the wait was started."""
 
 import asyncio
-import inspect
 import warnings
 
 import boto3
@@ -22,30 +21,22 @@ def kinesis(definition, answers, active):
     return bwp.enable(client, definitions=definition("OldStream", deprecated=True))
 
 
-def wait_until_function(client):
-    return bwp.wait_until(client, "old_stream", StreamName="s", max_wait=60)
+OLD = {
+    "function": lambda c: bwp.wait_until(c, "old_stream", StreamName="s", max_wait=60),
+    "of many": lambda c: bwp.Wait(c, "old_stream", {"StreamName": "s"}, max_wait=60),
+    "waiter object": lambda c: c.get_waiter("old_stream").wait(StreamName="s"),
+    "poll": lambda c: poll(c.describe_stream, c.wait_until_old_stream.definition, max_wait=60),
+}
 
 
-def wait_object(client):
-    return bwp.Wait(client, "old_stream", {"StreamName": "s"}, max_wait=60)
-
-
-def wait_waiter(client):
-    return client.get_waiter("old_stream").wait(StreamName="s")
-
-
-def wait_poll(client):
-    return poll(client.describe_stream, client.wait_until_old_stream.definition, max_wait=60)
-
-
-@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
+@pytest.mark.parametrize("wait", OLD.values(), ids=OLD)
 def test_a_deprecated_waiter_names_the_line_of_the_call(kinesis, wait):
     with pytest.warns(DeprecationWarning, match="OldStream") as caught:
         wait(kinesis)
-    assert (caught[0].filename, caught[0].lineno) == (__file__, inspect.getsourcelines(wait)[1] + 1)
+    assert (caught[0].filename, caught[0].lineno) == (__file__, wait.__code__.co_firstlineno)
 
 
-@pytest.mark.parametrize("wait", [wait_until_function, wait_object, wait_waiter, wait_poll])
+@pytest.mark.parametrize("wait", OLD.values(), ids=OLD)
 def test_a_warning_that_is_an_error_is_logged_and_the_wait_goes_on(kinesis, wait, caplog):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -73,56 +64,56 @@ def test_get_waiter_warns_of_an_empty_id_list_and_keeps_stock_behaviour(answers)
 # --- expressions that fail ---
 
 
-def completed(client, **keywords):
-    [(_, error)] = bwp.as_completed([bwp.Wait(client, "GoodStream", keywords, max_wait=9)])
+FAILING = "abs(StreamDescription.StreamStatus)"
+STREAM = {"StreamName": "s"}
+GIVEN = {**STREAM, "max_wait": 9}
+
+
+def one(client):
+    return [bwp.Wait(client, "GoodStream", STREAM, max_wait=9)]
+
+
+def completed(client):
+    [(_, error)] = bwp.as_completed(one(client))
     raise error
 
 
-def by_hand(client, **keywords):
+def by_hand(client):
     bwp.install()
     acceptor = {"matcher": "path", "argument": FAILING, "expected": 1, "state": "success"}
     config = {"operation": "DescribeStream", "delay": 1, "maxAttempts": 9, "acceptors": [acceptor]}
     model = botocore.waiter.WaiterModel({"version": 2, "waiters": {"GoodStream": config}})
-    waiter = botocore.waiter.create_waiter_with_client("GoodStream", model, client)
-    return waiter.wait(**keywords, max_wait=9)
+    botocore.waiter.create_waiter_with_client("GoodStream", model, client).wait(**GIVEN)
 
 
-FAILING = "abs(StreamDescription.StreamStatus)"
 WAYS = {
-    "method": lambda c, **k: c.wait_until_good_stream(**k, max_wait=9),
-    "wait_until": lambda c, **k: bwp.wait_until(c, "GoodStream", **k, max_wait=9),
-    "get_waiter": lambda c, **k: c.get_waiter("good_stream").wait(**k, max_wait=9),
-    "wait_all": lambda c, **k: bwp.wait_all([bwp.Wait(c, "GoodStream", k, max_wait=9)]),
+    "method": lambda c: c.wait_until_good_stream(**GIVEN),
+    "wait_until": lambda c: bwp.wait_until(c, "GoodStream", **GIVEN),
+    "get_waiter": lambda c: c.get_waiter("good_stream").wait(**GIVEN),
     "by hand": by_hand,
-    "wait_until_async": lambda c, **k: asyncio.run(
-        bwp.wait_until_async(c, "GoodStream", **k, max_wait=9)
-    ),
-    "wait_all in a thread": lambda c, **k: bwp.wait_all(
-        [bwp.Wait(c, "GoodStream", k, max_wait=9)], progress=lambda _: None
-    ),
+    "wait_until_async": lambda c: asyncio.run(bwp.wait_until_async(c, "GoodStream", **GIVEN)),
+    "wait_all": lambda c: bwp.wait_all(one(c)),
+    "wait_all in a thread": lambda c: bwp.wait_all(one(c), progress=lambda _: None),
     "as_completed": completed,
-    "wait_all_async": lambda c, **k: asyncio.run(
-        bwp.wait_all_async([bwp.Wait(c, "GoodStream", k, max_wait=9)])
-    ),
-    "start": lambda c, **k: operations.start(c, "GoodStream", **k, max_wait=9).result(60),
-    "poll": lambda c, **k: poll(
-        c.describe_stream, c.wait_until_good_stream.definition, input=k, max_wait=9
+    "wait_all_async": lambda c: asyncio.run(bwp.wait_all_async(one(c))),
+    "start": lambda c: operations.start(c, "GoodStream", **GIVEN).result(60),
+    "poll": lambda c: poll(
+        c.describe_stream, c.wait_until_good_stream.definition, input=STREAM, max_wait=9
     ),
 }
 
 
 @pytest.fixture
-def failing(definition, answers):
+def failing(waitable, answers):
     """`failing(path, *states)`: a client with a waiter `GoodStream` on this expression."""
 
     def make(path, *states):
         client = boto3.client("kinesis")
         streams = [{"StreamDescription": {"StreamStatus": each}} for each in states or ["CREATING"]]
         answers(client, *streams)
-        document = definition("GoodStream", minDelay=1, maxDelay=1)
-        [shape] = document["shapes"].values()
-        acceptors = shape["traits"]["smithy.waiters#waitable"]["GoodStream"]["acceptors"]
-        acceptors[0]["matcher"]["output"]["path"] = path
+        failing = {"path": path, "expected": "ACTIVE", "comparator": "stringEquals"}
+        success = {"state": "success", "matcher": {"output": failing}}
+        document = waitable("GoodStream", "DescribeStream", success, minDelay=1, maxDelay=1)
         return bwp.enable(client, definitions=document)
 
     return make
@@ -137,7 +128,7 @@ def test_an_expression_that_fails_is_told_after_the_first_attempt(
         pytest.warns(UserWarning, match="GoodStream") as caught,
         pytest.raises(bwp.WaiterError) as raised,
     ):
-        WAYS[way](client, StreamName="s")
+        WAYS[way](client)
     [warning] = caught
     assert FAILING in str(warning.message)
     assert warning.filename == __file__
@@ -183,11 +174,10 @@ def test_all_waits_of_a_waiter_tell_a_failing_expression_once(failing, virtual_t
 
 
 def test_a_failing_expression_is_told_as_it_was_given(failing, virtual_time):
-    path = "abs(StreamDescription.StreamStatus)"
-    waiter = bwp.WaiterDefinition.from_states("Good", "DescribeStream", path=path, success=["1"])
+    waiter = bwp.WaiterDefinition.from_states("Good", "DescribeStream", path=FAILING, success=["1"])
     with (
         pytest.warns(UserWarning, match="the expression") as caught,
         pytest.raises(bwp.WaiterError) as raised,
     ):
-        bwp.wait_until(failing(path), waiter, StreamName="s", max_wait=3)
-    assert (len(caught), f"[{path}]" in f"{caught[0].message} {raised.value}") == (1, False)
+        bwp.wait_until(failing(FAILING), waiter, StreamName="s", max_wait=3)
+    assert (len(caught), f"[{FAILING}]" in f"{caught[0].message} {raised.value}") == (1, False)

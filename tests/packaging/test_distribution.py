@@ -6,15 +6,19 @@ import inspect
 import json
 import pkgutil
 import pydoc
-import subprocess
 import sys
+import zipfile
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hooks.new_process import run
 
 import boto_waiters_plus
 
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(boto_waiters_plus.__file__).parent
 NAMES = boto_waiters_plus.__all__
 PUBLIC = {
     *("conditions", "fleet", "idempotency", "many", "operations", "progress", "signals"),
@@ -23,25 +27,7 @@ PUBLIC = {
 """The submodules of docs/api, and those of their own pages."""
 EXTRAS = {"fleet": "distributed", "telemetry": "opentelemetry"}
 
-FRESH = """
-import json, sys
-import boto_waiters_plus as bwp
-
-names = sorted(set(bwp.__all__) - set(dir(bwp)))
-first = sorted(sys.modules)
-bwp.install()
-print(json.dumps([names, first, sorted(sys.modules)]))
-"""
 OTHERS = ("boto3", "botocore", "aiobotocore", "urllib3", "wrapt", "asyncio", "ssl")
-LATER = ("definitions", "engine", "options", "outcome", "exceptions", "many")
-
-
-def test_a_fresh_process_imports_only_what_it_uses():
-    hidden, first, installed = in_fresh_process(FRESH)
-    assert hidden == []
-    later = [*OTHERS, *(f"boto_waiters_plus.{each}" for each in LATER)]
-    assert {*first}.isdisjoint(later)
-    assert {*installed}.isdisjoint(later)
 
 
 HINTS = """
@@ -59,23 +45,23 @@ print(json.dumps([found, [name for name in sys.modules if name not in first], di
 """
 
 
-def in_fresh_process(code, *arguments):
-    command = [sys.executable, "-c", code, *arguments]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def test_a_public_submodule_is_loaded_on_access():
+def test_a_public_submodule_is_loaded_on_access_and_kept_by_a_reload():
     code = """
-import json, sys
-import boto_waiters_plus as bwp
+        import importlib, json, pickle, sys
+        import boto_waiters_plus as bwp
 
-given = {name: f"boto_waiters_plus.{name}" for name in json.loads(sys.argv[1])}
-early = [name for name, module in given.items() if module in sys.modules]
-loaded = [name for name, module in given.items() if getattr(bwp, name) is sys.modules[module]]
-print(json.dumps([early, loaded, bwp.operations.start.__name__, bwp.typed.s3.enable.__name__]))
-"""
+        given = {name: f"boto_waiters_plus.{name}" for name in json.loads(sys.argv[1])}
+        early = [name for name, module in given.items() if module in sys.modules]
+        loaded = [x for x, module in given.items() if getattr(bwp, x) is sys.modules[module]]
+        names = [bwp.operations.start.__name__, bwp.typed.s3.enable.__name__]
+        same = pickle.loads(pickle.dumps(bwp.begin))
+        again = importlib.reload(bwp)
+        kept = [again is bwp, again.begin is same, *(hasattr(again, x) for x in ("signals", "x"))]
+        print(json.dumps([early, loaded, names, kept]))
+    """
     names = sorted(name for name in PUBLIC if name not in EXTRAS)
-    assert in_fresh_process(code, json.dumps(names)) == [[], names, "start", "enable"]
+    expected = [[], names, ["start", "enable"], [True, True, True, False]]
+    assert run(code, json.dumps(names)) == expected
 
 
 def test_a_name_of_a_submodule_says_its_import():
@@ -85,7 +71,7 @@ def test_a_name_of_a_submodule_says_its_import():
         homes |= {name: found for name in found.__all__ if name not in NAMES}
     assert {"call_once", "wait_for", "start", "virtual_time"} <= homes.keys()
     given = json.dumps([*homes, "nothing", "engine", "__wrapped__"])
-    hints, imported, _ = in_fresh_process(HINTS, given)
+    hints, imported, _ = run(HINTS, given)
     problem = "module 'boto_waiters_plus' has no attribute"
     for name in ("nothing", "engine", "__wrapped__"):
         assert hints.pop(name) == f"{problem} {name!r}"
@@ -114,12 +100,13 @@ def test_a_name_is_missing_also_where_no_source_is(spec, monkeypatch):
 
 
 def test_dir_has_what_is_public():
-    def others(names):
-        return {name for name in names if not name.startswith("__")} - {*NAMES}
-
-    assert others(in_fresh_process(HINTS, "[]")[2]) == PUBLIC
-    # And after everything was loaded.
-    assert others(dir(boto_waiters_plus)) == PUBLIC
+    # In a fresh process, and after everything was loaded.
+    for names in (run(HINTS, "[]")[2], dir(boto_waiters_plus)):
+        public = {name for name in names if not name.startswith("__")}
+        assert public == PUBLIC | {*NAMES} - {"__version__"}
+    assert all(hasattr(boto_waiters_plus, name) for name in NAMES)
+    submodules = {module.name for module in pkgutil.iter_modules(boto_waiters_plus.__path__)}
+    assert submodules.isdisjoint(NAMES)
 
 
 @pytest.mark.parametrize(("module", "package"), EXTRAS.items())
@@ -138,30 +125,17 @@ def test_a_submodule_without_its_extra_breaks_no_introspection(module, package, 
         exec(f"from boto_waiters_plus import {module}")
 
 
-def test_a_pickle_and_a_reload_keep_working():
-    code = """
-import importlib, json, pickle
-import boto_waiters_plus as bwp
-
-same = pickle.loads(pickle.dumps(bwp.begin))
-again = importlib.reload(bwp)
-found = [hasattr(again, name) for name in ("operations", "x")]
-print(json.dumps([again is bwp, again.begin is same, *found]))
-"""
-    assert in_fresh_process(code) == [True, True, True, False]
-
-
-def test_public_names_exist_and_hide_no_submodule():
-    assert all(hasattr(boto_waiters_plus, name) for name in NAMES)
-    submodules = {module.name for module in pkgutil.iter_modules(boto_waiters_plus.__path__)}
-    assert submodules.isdisjoint(NAMES)
-
-
-def test_installed_version_is_the_packages_own():
+def test_installed_package_has_its_version_and_says_it_is_typed():
     assert importlib.metadata.version("boto-waiters-plus") == boto_waiters_plus.__version__
-
-
-def test_package_says_it_is_typed():
     files = importlib.metadata.files("boto-waiters-plus") or []
     editable = not any(str(file).endswith("outcome.py") for file in files)
     assert editable or any(str(file).endswith("py.typed") for file in files)
+
+
+@pytest.mark.skipif(PACKAGE.parent == ROOT, reason="the checkout is imported")
+def test_data_of_the_wheel_are_those_of_the_checkout():
+    paths = sorted((ROOT / "data").glob("*.json"))
+    with zipfile.ZipFile(PACKAGE / "data.zip") as data:
+        assert sorted(data.namelist()) == [path.name for path in paths]
+        for path in paths:
+            assert data.read(path.name) == path.read_bytes(), path.name

@@ -1,11 +1,12 @@
 """What needs an optional package that is missing says how to install it."""
 
-import importlib
 import importlib.metadata
 import os
 import re
 import shlex
 import sys
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import boto3
@@ -49,22 +50,22 @@ HTTP_FACE = "boto_waiters_plus.operations.http_api"
 POSTGRESQL = "postgresql://host/n"
 
 
+STORED = "platformdirs sqlalchemy"
+ON_POSTGRESQL = "platformdirs psycopg sqlalchemy"
+SERVED = "platformdirs sqlalchemy starlette uvicorn"
+
+
 @pytest.mark.parametrize(("missed", "reloaded", "use", "extra", "packages"), [
-    ("sqlalchemy", SQL, open_store, "store", {"platformdirs", "sqlalchemy"}),
-    ("sqlalchemy", SQL, lambda: open_store(":memory:"), "store", {"platformdirs", "sqlalchemy"}),
-    ("sqlalchemy", SQL, lambda: open_store(POSTGRESQL), "store-postgresql",
-     {"platformdirs", "psycopg", "sqlalchemy"}),
-    ("psycopg", "psycopg", lambda: open_store(POSTGRESQL), "store-postgresql",
-     {"platformdirs", "psycopg", "sqlalchemy"}),
-    ("starlette", HTTP_FACE, lambda: operations.asgi, "serve",
-     {"platformdirs", "sqlalchemy", "starlette", "uvicorn"}),
-    ("opentelemetry", TELEMETRY, lambda: importlib.import_module(TELEMETRY), "otel",
-     {"opentelemetry-api"}),
-    ("distributed", FLEET, lambda: importlib.import_module(FLEET), "fleet",
-     {"distributed", "platformdirs", "sqlalchemy"}),
-    ("platformdirs", "platformdirs", bwp.History, "history", {"platformdirs"}),
-    ("lark", IDL, lambda: bwp.load_definitions("x.smithy"), "idl", {"lark"}),
-    ("rich.live", "rich.live", show_progress, "cli", {"argcomplete", "markdown-it-py", "rich"}),
+    ("sqlalchemy", SQL, open_store, "store", STORED),
+    ("sqlalchemy", SQL, lambda: open_store(":memory:"), "store", STORED),
+    ("sqlalchemy", SQL, lambda: open_store(POSTGRESQL), "store-postgresql", ON_POSTGRESQL),
+    ("psycopg", "psycopg", lambda: open_store(POSTGRESQL), "store-postgresql", ON_POSTGRESQL),
+    ("starlette", HTTP_FACE, lambda: operations.asgi, "serve", SERVED),
+    ("opentelemetry", TELEMETRY, partial(import_module, TELEMETRY), "otel", "opentelemetry-api"),
+    ("distributed", FLEET, partial(import_module, FLEET), "fleet", f"distributed {STORED}"),
+    ("platformdirs", "platformdirs", bwp.History, "history", "platformdirs"),
+    ("lark", IDL, lambda: bwp.load_definitions("x.smithy"), "idl", "lark"),
+    ("rich.live", "rich.live", show_progress, "cli", "argcomplete markdown-it-py rich"),
 ])  # fmt: skip
 def test_a_missing_extra_is_named(missed, reloaded, use, extra, packages, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -72,17 +73,15 @@ def test_a_missing_extra_is_named(missed, reloaded, use, extra, packages, monkey
     missing(monkeypatch, missed, reloaded)
     with pytest.raises((ImportError, bwp.WaiterDefinitionError)) as caught:
         use()
-    assert installed_by(str(caught.value), extra) == packages
+    assert installed_by(str(caught.value), extra) == {*packages.split()}
 
 
 @pytest.mark.parametrize(("missed", "words", "code", "extra", "packages"), [
-    ("moto.server", "demo", 255, "demo", {"flask", "flask-cors", "moto", "rich"}),
-    ("uvicorn", "operations serve --store waits.db", 2, "serve",
-     {"platformdirs", "sqlalchemy", "starlette", "uvicorn"}),
-    ("starlette sqlalchemy", "operations serve", 2, "serve",
-     {"platformdirs", "sqlalchemy", "starlette", "uvicorn"}),
-    ("sqlalchemy", "operations list", 2, "store", {"platformdirs", "sqlalchemy"}),
-    ("platformdirs", "history", 255, "history", {"platformdirs"}),
+    ("moto.server", "demo", 255, "demo", "flask flask-cors moto rich"),
+    ("uvicorn", "operations serve --store waits.db", 2, "serve", SERVED),
+    ("starlette sqlalchemy", "operations serve", 2, "serve", SERVED),
+    ("sqlalchemy", "operations list", 2, "store", STORED),
+    ("platformdirs", "history", 255, "history", "platformdirs"),
 ])  # fmt: skip
 def test_the_command_names_what_is_missing(
     missed, words, code, extra, packages, monkeypatch, tmp_path, capsys
@@ -94,7 +93,7 @@ def test_the_command_names_what_is_missing(
         missing(monkeypatch, package, SQL, HTTP_FACE)
     assert main(words.split()) == code
     out, err = capsys.readouterr()
-    assert (out, installed_by(err.splitlines()[-1], extra)) == ("", packages)
+    assert (out, installed_by(err.splitlines()[-1], extra)) == ("", {*packages.split()})
 
 
 def test_the_readme_has_each_extra_and_its_packages():
@@ -117,23 +116,19 @@ def test_without_metadata_the_clone_is_named(monkeypatch):
             open_store()
 
 
-@pytest.mark.parametrize("named", [
+@pytest.mark.parametrize(("executable", "named"), [
     ("/venv/bin/python3.13t", "/venv/bin/python3.13t"),
     (r"C:\venv\Scripts\python.exe", r"C:\venv\Scripts\python.exe"),
-    ("/my venv/bin/python", "python"),
-    ("/a&b(c)/bin/python", "python"),
-    ("/usr/bin/uwsgi", "python"),
-    ("", "python"),
-    (None, "python"),
+    *((other, "python") for other in ("/my venv/bin/python", "/a&b(c)/bin/python")),
+    *((other, "python") for other in ("/usr/bin/uwsgi", "", None)),
 ])  # fmt: skip
-def test_the_command_survives_a_shell(named, monkeypatch):
-    executable, expected = named
+def test_the_command_survives_a_shell(executable, named, monkeypatch):
     monkeypatch.setattr(sys, "executable", executable)
     text = missing_extra("it", "store", ImportError("x"))
-    assert f"install it with: {expected} -m pip install " in text
+    assert f"install it with: {named} -m pip install " in text
 
 
 def test_an_error_of_the_package_itself_is_raised(monkeypatch):
     missing(monkeypatch, "boto_waiters_plus.fleet.fleet_run", FLEET)
     with pytest.raises(ModuleNotFoundError, match=r"^import of .*\.fleet_run"):
-        importlib.import_module(FLEET)
+        import_module(FLEET)

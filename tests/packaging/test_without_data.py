@@ -1,15 +1,11 @@
 """A program that was packed without `data/` still waits with botocore's waiters."""
 
-import os
 import shutil
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
-import boto_waiters_plus
+from hooks.new_process import output_of
 
-WARNING = "no definitions are at %s: only botocore's waiters exist"
+import boto_waiters_plus
 
 SCRIPT = """
     import logging, sys
@@ -39,18 +35,8 @@ def test_stock_waiters_run_where_the_definitions_cannot_be_found(tmp_path):
     package = Path(boto_waiters_plus.__file__).parent
     ignored = shutil.ignore_patterns("__pycache__", "data.zip", "typed", "*.pyi")
     shutil.copytree(package, tmp_path / "boto_waiters_plus", ignore=ignored)
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    warning, *outcomes = done.stdout.splitlines()
+    printed = output_of(SCRIPT, tmp_path, path=[str(tmp_path)], folder=tmp_path)
+    warning, *outcomes = printed.splitlines()
     missing = tmp_path / "boto_waiters_plus" / "data.zip"
-    assert warning == WARNING.replace("%s", str(missing))
+    assert warning == f"no definitions are at {missing}: only botocore's waiters exist"
     assert outcomes == ["ResponseOutcome 1"] * 3

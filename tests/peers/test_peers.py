@@ -8,7 +8,9 @@ import inspect
 import pickle
 import pydoc
 import tempfile
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import boto3
@@ -16,6 +18,8 @@ import botocore.session
 import pytest
 from boto3.docs.service import ServiceDocumenter
 from botocore.awsrequest import AWSResponse
+from botocore.client import BaseClient
+from botocore.exceptions import EndpointConnectionError, WaiterError
 from botocore.waiter import Waiter
 
 import boto_waiters_plus as bwp
@@ -61,6 +65,11 @@ def described(function):
     ]
 
 
+def functions():
+    of_class = botocore.session.Session.create_client, Waiter.wait
+    return s3().get_waiter, waiter().wait, resource().wait_until_exists, *of_class
+
+
 def help_on(thing):
     return pydoc.plain(pydoc.render_doc(thing))
 
@@ -85,6 +94,80 @@ def error_of(call):
     except Exception as error:
         return type(error).__name__, str(error).partition(" (service: ")[0]
     return None
+
+
+def errors_as_raised():
+    """What comes out of a wait as the call or a handler of the user raised it."""
+    found = [error_of(partial(waiter().wait, **each)) for each in ({}, {"Bukket": "b"})]
+    by_hand = Waiter("built", None, None)
+    found += [error_of(partial(each.wait, "positional")) for each in (waiter(), by_hand)]
+    for event, raised in (
+        ("before-call", LookupError("not today")),
+        ("before-send", EndpointConnectionError(endpoint_url="https://s3")),
+    ):
+        client = s3()
+        client.meta.events.register(event, partial(fail_by, raised))
+        found.append(error_of(partial(client.get_waiter("bucket_exists").wait, Bucket="b")))
+    return found
+
+
+def fail_by(error, **_):
+    raise error
+
+
+STATUSES = {None: 200, "404": 404}
+
+
+def answer(code):
+    error = {"Error": {"Code": code, "Message": "no"}} if code else {}
+    return {**error, "ResponseMetadata": {"HTTPStatusCode": STATUSES.get(code, 400)}}
+
+
+def answered(client, *codes):
+    """The names of the calls that a client makes; they end in these errors, None: in success."""
+    calls, left = [], iter(codes)
+
+    def before_call(model, **_):
+        calls.append(model.name)
+        parsed = answer(next(left, None))
+        return SimpleNamespace(status_code=parsed["ResponseMetadata"]["HTTPStatusCode"]), parsed
+
+    client.meta.events.register("before-call", before_call)
+    return calls
+
+
+def waits_of_one_attempt():
+    """As Airflow makes them, to go on by what the error says and carries."""
+    found = []
+    for code in ("ThrottlingException", "404", "AccessDenied", "InternalFailure"):
+        client = s3()
+        calls = answered(client, code)
+        with pytest.raises(WaiterError) as caught:
+            client.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={"MaxAttempts": 1})
+        found.append([caught.value.kwargs, caught.value.last_response, calls])
+    return found
+
+
+def waits_of_a_resource():
+    bucket = resource()
+    calls = answered(bucket.meta.client, "404", "404", "404", None, None, "404")
+    with pytest.raises(WaiterError) as caught:
+        bucket.wait_until_exists(WaiterConfig={"Delay": 0, "MaxAttempts": 2})
+    bucket.wait_until_exists(WaiterConfig={"Delay": 0})
+    bucket.wait_until_not_exists(WaiterConfig={"Delay": 0})
+    return [caught.value.kwargs, caught.value.last_response, calls]
+
+
+def wait_inside_a_call():
+    """A waiter that an event handler starts, inside another call of the same client."""
+    client = s3()
+    calls, wait = answered(client), partial(client.get_waiter("bucket_exists").wait, Bucket="b")
+    ended = []
+    client.meta.events.register(
+        "after-call.s3.ListBuckets", lambda **_: ended.append(error_of(wait))
+    )
+    client.list_buckets()
+    return [calls, ended]
 
 
 def facts_of_a_waiter():
@@ -129,10 +212,18 @@ def calls_of_a_mocked_wait(**options):
 
 
 def calls_of_a_mocked_get_waiter():
-    client = s3()
-    with mock.patch.object(client, "get_waiter") as get_waiter:
-        client.get_waiter("bucket_exists").wait(Bucket="b")
-    return str(get_waiter.mock_calls)
+    client, calls = s3(), []
+    for target in (client, BaseClient):
+        with mock.patch.object(target, "get_waiter") as get_waiter:
+            client.get_waiter("bucket_exists").wait(Bucket="b")
+        calls.append(str(get_waiter.mock_calls))
+    return calls
+
+
+def errors_of_a_mocked_get_waiter():
+    errors = [ValueError("boom"), ValueError("Waiter does not exist: bucket_exists")]
+    with mock.patch.object(BaseClient, "get_waiter", side_effect=errors):
+        return [error_of(waiter) for _ in errors]
 
 
 def calls_of_an_autospecced_client():
@@ -149,21 +240,22 @@ def calls_of_an_autospecced_waiter():
     return [error_of(lambda: one.wait("b")), str(one.mock_calls)]
 
 
+UNKNOWN = ["no_such_attribute", "wait", "_private", "__wrapped__", "waituntil_x"]
+NO_WAITERS = ["completely_different", "", None]
 BEHAVIOURS = {
     "documentation from a client in use": documentation_from_a_client_in_use,
     "help on get_waiter": lambda: help_on(s3().get_waiter),
     "help on a waiter": lambda: botocores_part(help_on(waiter().wait)),
     "help on a waiter of a resource": lambda: help_on(resource().wait_until_exists),
-    "get_waiter": lambda: described(s3().get_waiter),
-    "wait": lambda: described(waiter().wait),
-    "wait of the class": lambda: described(Waiter.wait),
-    "wait of a resource": lambda: described(resource().wait_until_exists),
-    "create_client": lambda: described(botocore.session.Session.create_client),
+    "signatures": lambda: [described(each) for each in functions()],
     "waiter": facts_of_a_waiter,
     "client": facts_of_a_client,
-    "unknown attribute": lambda: error_of(lambda: s3().no_such_attribute),
-    "unknown waiter": lambda: error_of(lambda: s3().get_waiter("completely_different")),
-    "wrong parameters": lambda: error_of(lambda: waiter().wait(Bukket="b")),
+    "unknown attributes": lambda: [error_of(partial(getattr, s3(), name)) for name in UNKNOWN],
+    "unknown waiters": lambda: [error_of(partial(s3().get_waiter, name)) for name in NO_WAITERS],
+    "errors as raised": errors_as_raised,
+    "waits of one attempt": waits_of_one_attempt,
+    "waits of a resource": waits_of_a_resource,
+    "wait inside a call": wait_inside_a_call,
     "copies and pickles": copies_and_pickles,
     "resources": attributes_of_all_resources,
     "events of an attempt": lambda: events_of(
@@ -173,6 +265,7 @@ BEHAVIOURS = {
     "mocked wait": calls_of_a_mocked_wait,
     "autospecced wait": lambda: calls_of_a_mocked_wait(autospec=True),
     "mocked get_waiter": calls_of_a_mocked_get_waiter,
+    "mocked get_waiter that fails": errors_of_a_mocked_get_waiter,
     "autospecced client": calls_of_an_autospecced_client,
     "autospecced waiter": calls_of_an_autospecced_waiter,
 }

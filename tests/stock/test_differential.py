@@ -25,29 +25,20 @@ STATUSES = st.sampled_from([200, 301, 403, 404, 500])
 CODES = st.sampled_from(["404", "NotFound", "Gone", "ReadTimeoutError"])
 STATES = st.sampled_from(["success", "failure", "retry", "other"])
 PATHS = ["State", "Items[].State", "Items", "Error.Code", "length(Items)", "@", "Missing"]
+ON_PATHS = st.sampled_from(["path", "pathAll", "pathAny"])
 MATCHERS = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "matcher": st.sampled_from(["path", "pathAll", "pathAny"]),
-            "argument": st.sampled_from(PATHS),
-            "expected": VALUES,
-        }
-    ),
-    st.fixed_dictionaries({"matcher": st.just("status"), "expected": STATUSES}),
-    st.fixed_dictionaries({"matcher": st.just("error"), "expected": CODES | st.booleans()}),
+    st.builds(dict, matcher=ON_PATHS, argument=st.sampled_from(PATHS), expected=VALUES),
+    st.builds(dict, matcher=st.just("status"), expected=STATUSES),
+    st.builds(dict, matcher=st.just("error"), expected=CODES | st.booleans()),
 )
 ACCEPTORS = st.builds(lambda matcher, state: {**matcher, "state": state}, MATCHERS, STATES)
-METADATA = st.fixed_dictionaries({"HTTPStatusCode": STATUSES})
-ITEMS = st.lists(st.fixed_dictionaries({"State": VALUES}), max_size=3)
+METADATA = st.builds(dict, HTTPStatusCode=STATUSES)
+ITEMS = st.lists(st.builds(dict, State=VALUES), max_size=3)
 RESPONSES = st.fixed_dictionaries(
     {"Items": ITEMS, "ResponseMetadata": METADATA}, optional={"State": VALUES}
 )
-ERRORS = st.fixed_dictionaries(
-    {
-        "Error": st.fixed_dictionaries({"Code": CODES}, optional={"Message": st.just("why")}),
-        "ResponseMetadata": METADATA,
-    }
-)
+ERROR = st.fixed_dictionaries({"Code": CODES}, optional={"Message": st.just("why")})
+ERRORS = st.builds(dict, Error=ERROR, ResponseMetadata=METADATA)
 ANSWERS = st.one_of(
     st.tuples(st.just(False), RESPONSES),
     st.tuples(st.just(True), ERRORS),
@@ -64,6 +55,7 @@ def status(code):
 EVERY_ITEM_UP = {"matcher": "pathAll", "argument": "Items[].State", "expected": "up"}
 ANY_NAME = {"matcher": "pathAny", "argument": "Name", "expected": "u"}
 NOTHING = {"matcher": "path", "argument": "Missing", "expected": None}
+GONE = {"Error": {"Code": "Gone"}, **status(404)}
 STILL = [{"matcher": "status", "expected": code, "state": "retry"} for code in (301, 404)]
 
 
@@ -105,9 +97,7 @@ def stocks_part(text):
 @example([{**EVERY_ITEM_UP, "state": "success"}], [(False, {"Items": [], **status(200)})], False)
 @example([{**ANY_NAME, "state": "success"}], [(False, {"Name": "up", **status(200)})], False)
 # A path is no part of an error.
-@example(
-    [{**NOTHING, "state": "success"}], [(True, {"Error": {"Code": "Gone"}, **status(404)})], False
-)
+@example([{**NOTHING, "state": "success"}], [(True, GONE)], False)
 # Of the accepted states, the last; where the last attempt matched none, that of the last acceptor.
 @example(STILL, [(False, status(301))], False)
 @example(STILL, [(False, status(301)), (False, status(200))], False)
@@ -128,11 +118,7 @@ def test_wait_is_stocks(acceptors, answers, replaced):
 STREAM = {"StreamName": "s"}
 STATUS = "StreamDescription.StreamStatus"
 SHARDS = "StreamDescription.Shards[].ShardId"
-STATUS_CODES = {
-    "ResourceNotFoundException": 400,
-    "ThrottlingException": 400,
-    "InternalFailure": 500,
-}
+STATUS_CODES = {"ResourceNotFoundException": 400, "Throttling": 400, "InternalFailure": 500}
 OUTPUTS = [
     (STATUS, "stringEquals", "CREATING"),
     (STATUS, "stringEquals", "ACTIVE"),
@@ -148,17 +134,14 @@ def compared(kind, *facts):
     return {kind: dict(zip(("path", "comparator", "expected"), facts, strict=True))}
 
 
-SMITHY_MATCHERS = st.sampled_from(
-    [
-        *[compared("output", *each) for each in OUTPUTS],
-        compared("inputOutput", *COMPARED),
-        *[{"errorType": code} for code in STATUS_CODES],
-        *[{"success": value} for value in (True, False)],
-    ]
+SMITHY_MATCHERS = st.one_of(
+    st.sampled_from([compared("output", *each) for each in OUTPUTS]),
+    st.just(compared("inputOutput", *COMPARED)),
+    st.builds(dict, errorType=st.sampled_from([*STATUS_CODES])),
+    st.builds(dict, success=st.booleans()),
 )
-SMITHY_ACCEPTORS = st.fixed_dictionaries(
-    {"state": st.sampled_from(["success", "failure", "retry"]), "matcher": SMITHY_MATCHERS}
-)
+SMITHY_STATES = st.sampled_from(["success", "failure", "retry"])
+SMITHY_ACCEPTORS = st.builds(dict, state=SMITHY_STATES, matcher=SMITHY_MATCHERS)
 SHARD = st.sampled_from([{"ShardId": "s-1"}, {"ShardId": "s-2"}])
 STREAMS = st.fixed_dictionaries(
     {"Shards": st.lists(SHARD, max_size=3)},

@@ -1,23 +1,18 @@
 """The schedule of a stock waiter: to the letter if it was chosen, else over the same time."""
 
+import functools
 import math
 import random
 import sys
 import time
-from fractions import Fraction
 from types import SimpleNamespace
 from unittest import mock
 
 import boto3
+import botocore.waiter
 import pytest
 from botocore.exceptions import WaiterError
-from botocore.waiter import (
-    NormalizedOperationMethod,
-    SingleWaiterConfig,
-    Waiter,
-    WaiterModel,
-    create_waiter_with_client,
-)
+from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter, WaiterModel
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,12 +23,6 @@ SPAN = DELAY * (ATTEMPTS - 1)
 THERE = {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
 
-@pytest.fixture
-def stock_s3():
-    """A client, and nothing installed yet."""
-    return boto3.client("s3")
-
-
 def run(waiter, **keywords):
     """Return the error that a wait ends with."""
     with pytest.raises(WaiterError) as caught:
@@ -41,69 +30,64 @@ def run(waiter, **keywords):
     return caught.value
 
 
-def test_smithy_gives_an_unchosen_schedule_awss_delays(answers, missing, sleeps):
-    bwp.install(defaults=bwp.SMITHY)
-    s3 = boto3.client("s3")
-    answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"))
-    assert sleeps[0] == DELAY < max(sleeps)
-    assert sum(sleeps) == pytest.approx(SPAN)
-    sleeps.clear()
-    run(s3.get_waiter("bucket_exists"), WaiterConfig={"Delay": 3, "MaxAttempts": 4})
-    assert sleeps == [3] * 3
-
-
 # --- schedules that were chosen -----------------------------------------------------------------
 
-SCHEDULES = [
-    {"Delay": 1},
-    {"MaxAttempts": 4},
-    {"MaxAttempts": 1},
-    {"Delay": 0, "MaxAttempts": 50},
-    {"Delay": 0.1, "MaxAttempts": 7},
-    {"Delay": 2, "MaxAttempts": 100 / 15},
-    {"Delay": 2, "MaxAttempts": 0},
-    {"Delay": 86400.5, "MaxAttempts": 2},
-    {"Delay": 2, "MaxAttempts": -3},
-    {"Delay": 1, "MaxAttempts": Fraction(7, 2)},
-]
+NOT_FOUND = {"Error": {"Code": "404"}, "ResponseMetadata": {"HTTPStatusCode": 404}}
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
-def test_chosen_schedule_is_stocks_to_the_letter(stock_s3, answers, missing, sleeps, schedule):
-    asked = answers(stock_s3, missing)
-    stock = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
-    attempts, slept = len(asked.requests), list(sleeps)
-    asked.requests.clear()
-    sleeps.clear()
+def model(operation, delay, **acceptor):
+    """The model of a waiter, as a library has it beside its code."""
+    return {"operation": operation, "delay": delay, "maxAttempts": 20, "acceptors": [acceptor]}
 
-    # Not by defaults either.
-    bwp.install(defaults={"max_delay": 0.3, "max_attempts": 3})
-    ours = run(stock_s3.get_waiter("bucket_exists"), WaiterConfig=schedule)
-    assert len(asked.requests) == attempts == ours.attempts
-    assert sleeps == slept
-    assert str(ours).startswith(str(stock))
-    assert ours.kwargs == stock.kwargs
+
+STILL = model("HeadBucket", 5, state="retry", matcher="error", expected="404")
+
+
+@functools.cache
+def client_without_bucket(_installed):
+    """A client, and the list of its requests."""
+    client, requests = boto3.client("s3"), []
+    answer = SimpleNamespace(status_code=404), NOT_FOUND
+    client.meta.events.register("before-call", lambda **_: requests.append(1) or answer)
+    return client, requests
+
+
+def seen(schedule, form, *, installed):
+    """The error of a wait with this schedule, the number of its requests, and its sleeps."""
+    client, requests = client_without_bucket(installed)
+    requests.clear()
+    waiter = client.get_waiter("bucket_exists")
+    if form == "by hand":
+        operation = NormalizedOperationMethod(client.head_bucket)
+        waiter = Waiter("BucketExists", SingleWaiterConfig(STILL), operation)
+    if form != "given":
+        waiter.config.delay = schedule.get("Delay", waiter.config.delay)
+        waiter.config.max_attempts = schedule.get("MaxAttempts", waiter.config.max_attempts)
+    with mock.patch.object(time, "sleep") as sleep:
+        error = run(waiter, **({"WaiterConfig": schedule} if form == "given" else {}))
+    return error, len(requests), sleep.mock_calls
+
+
+NUMBERS = st.integers(-2, 12) | st.floats(-2, 12) | st.fractions(-2, 12)
+SECONDS = st.integers(0, 3600) | st.floats(0, 90_000)
+SCHEDULE = {"Delay": SECONDS, "MaxAttempts": NUMBERS}
 
 
 @given(
-    delay=st.one_of(st.integers(0, 3600), st.floats(0, 3600)),
-    attempts=st.one_of(st.integers(-2, 60), st.floats(-2, 60)),
+    schedule=st.fixed_dictionaries({}, optional=SCHEDULE).filter(bool),
+    form=st.sampled_from(["given", "assigned", "by hand"]),
 )
-def test_any_assigned_schedule_is_stocks_to_the_letter(delay, attempts):
-    config = SingleWaiterConfig(
-        {"operation": "GetThing", "delay": 1, "maxAttempts": 1, "acceptors": []}
-    )
-    config.delay, config.max_attempts = delay, attempts
-    seen = []
-    for prepare in (lambda: None, bwp.install):
-        prepare()
-        call = mock.Mock(return_value={})
-        with mock.patch.object(time, "sleep") as sleep, pytest.raises(WaiterError):
-            Waiter("w", config, call).wait()
+def test_chosen_schedule_is_stocks_to_the_letter(schedule, form):
+    stock, *facts_of_stock = seen(schedule, form, installed=False)
+    # Not by defaults either.
+    bwp.install(defaults={"max_delay": 0.3, "max_attempts": 3})
+    try:
+        ours, *facts = seen(schedule, form, installed=True)
+    finally:
         bwp.uninstall()
-        seen.append((call.call_count, sleep.mock_calls))
-    assert seen[0] == seen[1]
+    assert facts == facts_of_stock
+    assert str(ours).startswith(str(stock))
+    assert ours.kwargs == stock.kwargs
 
 
 @pytest.mark.parametrize("attempts", [sys.maxsize, math.inf, 10**12])
@@ -116,12 +100,13 @@ def test_unbounded_attempts_are_allowed(s3, answers, missing, sleeps, attempts):
     assert sleeps == [DELAY] * 50
 
 
-@pytest.mark.parametrize("name", ["delay", "max_attempts"])
-def test_assigning_the_same_value_chooses_the_schedule(s3, answers, missing, sleeps, name):
+@pytest.mark.parametrize("choice", ["delay", "max_attempts", "fixed pace"])
+def test_the_same_values_or_a_fixed_pace_choose_the_schedule(s3, answers, missing, sleeps, choice):
     asked = answers(s3, missing)
     waiter = s3.get_waiter("bucket_exists")
-    setattr(waiter.config, name, getattr(waiter.config, name))
-    run(waiter)
+    if choice != "fixed pace":
+        setattr(waiter.config, choice, getattr(waiter.config, choice))
+    run(waiter, **({"delay_pace": "fixed"} if choice == "fixed pace" else {}))
     assert len(asked.requests) == ATTEMPTS
     assert sleeps == [DELAY] * (ATTEMPTS - 1)
 
@@ -152,51 +137,22 @@ def test_time_in_answered_requests_is_not_counted(
     assert virtual_time.now == pytest.approx(error.attempts * seconds + DELAY * (attempts - 1))
 
 
-CONFIG = {"operation": "HeadBucket", "delay": 7, "maxAttempts": 3, "acceptors": []}
+IS_UP = {"matcher": "path", "argument": "Table.TableStatus", "expected": "UP"}
+TABLE_UP = model("DescribeTable", 7, state="success", **IS_UP)
+MODELS = WaiterModel({"version": 2, "waiters": {"TableUp": TABLE_UP}})
 
 
-@pytest.mark.parametrize("make", ["by hand", "with client"])
-def test_model_of_the_caller_is_kept_to_the_letter(s3, answers, missing, sleeps, make):
-    bwp.install(defaults={"max_delay": 120, "max_attempts": 30})
-    acceptor = {"state": "retry", "matcher": "error", "expected": "404"}
-    config = {**CONFIG, "acceptors": [acceptor]}
-    asked = answers(s3, missing)
-    if make == "by hand":
-        operation = NormalizedOperationMethod(s3.head_bucket)
-        waiter = Waiter("BucketExists", SingleWaiterConfig(config), operation)
-    else:
-        model = WaiterModel({"version": 2, "waiters": {"BucketExists": config}})
-        waiter = create_waiter_with_client("BucketExists", model, s3)
-    with pytest.raises(bwp.WaiterAttemptsError):
-        waiter.wait(Bucket="b")
-    assert sleeps == [7, 7]
-    assert len(asked.requests) == 3
-
-
-UP_OR_NOT = {
-    "operation": "DescribeTable",
-    "delay": 7,
-    "maxAttempts": 20,
-    "acceptors": [
-        {"state": "success", "matcher": "path", "argument": "Table.TableStatus", "expected": "UP"}
-    ],
-}
-
-
-@pytest.mark.parametrize("made", ["before", "after"])
-def test_defaults_heal_waiters_of_other_libraries(answers, error_answer, sleeps, made):
+def test_defaults_heal_waiters_of_other_libraries(answers, error_answer, sleeps):
     """A library's model that forgets the not-found error right after a creation."""
-    dynamodb = boto3.client("dynamodb") if made == "before" else None
+    dynamodb = boto3.client("dynamodb")
     bwp.install(defaults={"missing_ok_for": 60, "max_delay": 1})
-    dynamodb = dynamodb or boto3.client("dynamodb")
-    model = WaiterModel({"version": 2, "waiters": {"TableUp": UP_OR_NOT}})
     missing = error_answer("ResourceNotFoundException")
     answers(dynamodb, missing, missing, {"Table": {"TableStatus": "UP"}}, missing)
-    create_waiter_with_client("TableUp", model, dynamodb).wait(TableName="t")
+    botocore.waiter.create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
     assert sleeps == [7, 7]
     sleeps.clear()
     with pytest.raises(bwp.WaiterFailedError, match="ResourceNotFoundException"):
-        create_waiter_with_client("TableUp", model, dynamodb).wait(TableName="t")
+        botocore.waiter.create_waiter_with_client("TableUp", MODELS, dynamodb).wait(TableName="t")
     assert sleeps == [7] * 9
 
 
@@ -253,21 +209,10 @@ def test_delay_after_a_throttle_is_the_whole_delay(
     assert sleeps[0] == DELAY
 
 
-def test_fixed_pace_keeps_the_delay(s3, answers, missing, sleeps):
-    asked = answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"), delay_pace="fixed")
-    assert sleeps == [DELAY] * (ATTEMPTS - 1)
-    assert len(asked.requests) == ATTEMPTS
-
-
-@pytest.mark.parametrize("place", ["call", "install"])
-def test_max_delay_gives_the_patient_schedule_back(
-    s3, answers, missing, sleeps, monkeypatch, place
-):
+def test_max_delay_gives_the_patient_schedule_back(s3, answers, missing, sleeps, monkeypatch):
     monkeypatch.setattr(random.Random, "randint", lambda _, low, high: high)
-    bwp.install(defaults={"max_delay": 120} if place == "install" else None)
     answers(s3, missing)
-    run(s3.get_waiter("bucket_exists"), **({"max_delay": 120} if place == "call" else {}))
+    run(s3.get_waiter("bucket_exists"), max_delay=120)
     assert sleeps[1:5] == [4, 8, 16, 32]
 
 
@@ -300,9 +245,15 @@ def test_delays_that_were_given_are_not_stretched(s3, answers, missing, sleeps, 
     assert error.last_response["Error"]["Code"] == "404"
 
 
+HALVES = {"max_delay": 0.5}
+
+
 @pytest.mark.parametrize("place", ["call", "client", "session", "install", "resource"])
-@pytest.mark.parametrize("options", [{"max_delay": 0.5}, {"delay_pace": lambda _: 0.5}], ids=list)
-def test_delays_may_be_given_at_every_place(answers, missing, sleeps, place, options):
+@pytest.mark.parametrize(("options", "count"), [
+    (HALVES, 191), ({"delay_pace": lambda _: 0.5}, 191),
+    ({**HALVES, "max_attempts": 5}, 5), ({**HALVES, "max_attempts": 500}, 191),
+])  # fmt: skip
+def test_delays_may_be_given_at_every_place(answers, missing, sleeps, place, options, count):
     bwp.install(defaults=options if place == "install" else None)
     session = boto3.Session()
     if place == "session":
@@ -315,8 +266,9 @@ def test_delays_may_be_given_at_every_place(answers, missing, sleeps, place, opt
         bucket = session.resource("s3").Bucket("b")
         client, wait = bucket.meta.client, lambda **_: bucket.wait_until_exists(**options)
     answers(client, missing)
-    run(SimpleNamespace(wait=wait), **(options if place == "call" else {}))
-    assert sleeps == [0.5] * 190
+    error = run(SimpleNamespace(wait=wait), **(options if place == "call" else {}))
+    assert isinstance(error, bwp.WaiterAttemptsError)
+    assert sleeps == [0.5] * (count - 1)
 
 
 def test_no_delay_exceeds_botocores(s3, answers, missing, sleeps, monkeypatch):
@@ -327,20 +279,6 @@ def test_no_delay_exceeds_botocores(s3, answers, missing, sleeps, monkeypatch):
     run(s3.get_waiter("bucket_exists"))
     assert max(sleeps) <= DELAY
     assert sum(sleeps) == pytest.approx(SPAN)
-
-
-@pytest.mark.parametrize("place", ["call", "install"])
-@pytest.mark.parametrize(
-    ("bound", "count"), [({"max_attempts": 5}, 5), ({"max_attempts": 500}, 191), ({}, 191)]
-)
-def test_max_attempts_bounds_delays_that_were_given(answers, missing, sleeps, place, bound, count):
-    options = {"max_delay": 0.5, **bound}
-    bwp.install(defaults=options if place == "install" else None)
-    s3 = boto3.client("s3")
-    answers(s3, missing)
-    error = run(s3.get_waiter("bucket_exists"), **(options if place == "call" else {}))
-    assert isinstance(error, bwp.WaiterAttemptsError)
-    assert sleeps == [0.5] * (count - 1)
 
 
 @pytest.mark.parametrize("config", [{"MaxAttempts": 5}, {"Delay": 3, "MaxAttempts": 5}], ids=str)
@@ -362,20 +300,10 @@ def test_delays_given_to_a_defined_waiter_are_kept(answers, sleeps):
     assert sum(sleeps) == waiter.config.delay * (waiter.config.max_attempts - 1)
 
 
-@pytest.mark.parametrize("key", ["timeout", "interval"])
-def test_an_unknown_key_of_the_config_is_answered_with_all(s3, key):
-    words = f"'{key}'.*Delay, MaxAttempts, MaxWait"
-    with pytest.raises(ValueError, match=words):
-        s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig={key: 5})
-
-
-@pytest.mark.parametrize(
-    ("default", "given", "words"),
-    [
-        ({"min_delay": 50}, {"max_delay": 1}, "less than the min_delay of the defaults"),
-        ({"max_delay": 1}, {"min_delay": 30}, "more than the max_delay of the defaults"),
-    ],
-)
+@pytest.mark.parametrize(("default", "given", "words"), [
+    ({"min_delay": 50}, {"max_delay": 1}, "less than the min_delay of the defaults"),
+    ({"max_delay": 1}, {"min_delay": 30}, "more than the max_delay of the defaults"),
+])  # fmt: skip
 def test_the_delay_that_does_not_fit_is_the_given_one(answers, missing, default, given, words):
     bwp.install(defaults=default)
     client = boto3.client("s3")

@@ -82,8 +82,7 @@ def errors(request, environment, tmp_path_factory):
     for page in PAGES:
         module = as_module(page, is_typed=kind == "with stubs")
         (folder / f"page_{page.stem}.py").write_text(module, encoding="utf-8")
-    as_printed = "\n".join(["import boto3", *python_blocks(ROOT / "README.md")])
-    (folder / "readme_as_printed.py").write_text(as_printed, encoding="utf-8")
+    (folder / "readme_as_printed.py").write_text(readme_as_printed(), encoding="utf-8")
     check = check_by_mypy if request.param == "mypy" else check_by_pyright
     found = {path.name: {} for path in folder.glob("*.py")}
     for path, line, text in check(folder, python):
@@ -135,6 +134,10 @@ def python_blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
+def readme_as_printed():
+    return "\n".join(["import boto3", *python_blocks(ROOT / "README.md")])
+
+
 def typed_form(text):
     """Return the examples as docs/typing.md tells to write them."""
     # Waiters of one's own, by name.
@@ -164,8 +167,7 @@ def test_examples_have_no_errors(errors, page):
 
 def test_the_readme_says_what_types_need(errors, environment):
     """As printed, waits have no errors but those of clients that `install` alone has extended."""
-    code = "\n".join(["import boto3", *python_blocks(ROOT / "README.md")])
-    installed, _, typed = code.partition("from boto_waiters_plus import typed")
+    installed, _, typed = readme_as_printed().partition("from boto_waiters_plus import typed")
     assert ".wait_until_" in typed
     lines = installed.splitlines()
     unseen = [n for n, line in enumerate(lines, 1) if ".wait_until_" in line]

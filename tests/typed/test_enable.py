@@ -16,14 +16,6 @@ from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_s
 from boto_waiters_plus.options import OPTION_NAMES
 from boto_waiters_plus.service.catalog import client_name
 
-SERVICES = [
-    ("s3", "s3", "bucket_exists"),
-    ("elbv2", "elbv2", "load_balancer_available"),
-    ("acm-pca", "acm_pca", "audit_report_created"),
-    ("lambda", "lambda_", "function_active"),
-]
-"""A service, its module, and a waiter."""
-
 
 @pytest.fixture(scope="module")
 def stubs():
@@ -35,7 +27,10 @@ def stubs():
     return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.pyi")}
 
 
-@pytest.mark.parametrize(("service", "name", "waiter"), SERVICES)
+@pytest.mark.parametrize(("service", "name", "waiter"), [
+    ("s3", "s3", "bucket_exists"), ("elbv2", "elbv2", "load_balancer_available"),
+    ("acm-pca", "acm_pca", "audit_report_created"), ("lambda", "lambda_", "function_active"),
+])  # fmt: skip
 def test_enable_adds_the_methods_and_returns_the_client(service, name, waiter):
     client = boto3.client(service)
     assert getattr(typed, name).enable(client, defaults={"max_delay": 60}) is client
