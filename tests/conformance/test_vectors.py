@@ -17,21 +17,7 @@ from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.deadlines import effective_max_wait
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.machine import (
-    Begin,
-    Facts,
-    Failed,
-    LastAttempt,
-    Machine,
-    Pause,
-    Policy,
-    Poll,
-    Raised,
-    Responded,
-    Succeeded,
-    TimedOut,
-    Woken,
-)
+from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.matching import Matching
 
 VECTORS, pytestmark = beside("conformance/vectors.json")
@@ -153,14 +139,14 @@ def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
         pairs = [["success", False]]
     states = tuple(AcceptorState(state) for state, _ in pairs)
     matched = next((index for index, (_, matches) in enumerate(pairs) if matches), None)
-    machine = Machine(states, Policy.of(min_delay=2, max_delay=120, max_wait=300))
-    machine.step(Begin(), 0, lowest)
-    event = Responded if vector["attempt"] == "success" else Raised
-    decision = machine.step(event(Facts(acceptor=matched)), 0, lowest)
-    wanted = {"success": Succeeded, "retry": Pause, "FailureState": Failed, "failure": Failed}
-    kind = wanted.get(vector["state"].split()[0], Failed)
+    machine = m.Machine(states, m.Policy.of(min_delay=2, max_delay=120, max_wait=300))
+    machine.step(m.Begin(), 0, lowest)
+    event = m.Responded if vector["attempt"] == "success" else m.Raised
+    decision = machine.step(event(m.Facts(acceptor=matched)), 0, lowest)
+    wanted = {"success": m.Succeeded, "retry": m.Pause, "FailureState": m.Failed, "failure": m.Failed}
+    kind = wanted.get(vector["state"].split()[0], m.Failed)
     assert isinstance(decision, kind)
-    if kind is not Pause:
+    if kind is not m.Pause:
         assert decision.acceptor == matched
     assert machine.state.attempts == vector.get("polls", 1)
 
@@ -177,20 +163,20 @@ def half(low, high):
 def run(policy, verdicts, *, call_seconds=0, random=half):
     """Run a machine on a clock that only calls and pauses move; the facts of the wait."""
     states = (AcceptorState.SUCCESS,)
-    machine, now = Machine(states, policy), 0
+    machine, now = m.Machine(states, policy), 0
     sleeps, ends = [], []
-    decision = machine.step(Begin(), now, random)
-    while isinstance(decision, (Poll, Pause)):
-        if isinstance(decision, Poll):
+    decision = machine.step(m.Begin(), now, random)
+    while isinstance(decision, (m.Poll, m.Pause)):
+        if isinstance(decision, m.Poll):
             now += call_seconds
             ends.append(now)
-            facts = Facts(acceptor=0 if next(verdicts) else None)
-            decision = machine.step(Responded(facts), now, random)
+            facts = m.Facts(acceptor=0 if next(verdicts) else None)
+            decision = machine.step(m.Responded(facts), now, random)
         else:
             now += decision.seconds
             sleeps.append(decision.seconds)
-            decision = machine.step(Woken(), now, random)
-    state = {Succeeded: "success", TimedOut: "ExceededMaxWait"}[type(decision)]
+            decision = machine.step(m.Woken(), now, random)
+    state = {m.Succeeded: "success", m.TimedOut: "ExceededMaxWait"}[type(decision)]
     return {
         "state": state,
         "polls": machine.state.attempts,
@@ -204,11 +190,11 @@ def run(policy, verdicts, *, call_seconds=0, random=half):
 def test_timed_course_is_that_of_the_other_sdk(vector, request):
     instance_status_ok = {"minDelay": 15, "maxDelay": 120}
     given = {**instance_status_ok, **vector}
-    policy = Policy.of(
+    policy = m.Policy.of(
         min_delay=given["minDelay"],
         max_delay=given["maxDelay"],
         max_wait=given.get("maxWait", 10_000),
-        last_attempt=LastAttempt.DEADLINE,
+        last_attempt=m.LastAttempt.DEADLINE,
     )
     ready = vector.get("polls") if vector["state"] == "success" else None
     verdicts = (attempt == ready for attempt in count(1))
@@ -223,15 +209,15 @@ def test_timed_course_is_that_of_the_other_sdk(vector, request):
 
 @pytest.mark.parametrize("vector", STATES["clock"])
 def test_wait_on_a_clock_that_runs_at_each_reading_times_out(vector):
-    policy = Policy.of(
+    policy = m.Policy.of(
         min_delay=vector["minDelay"], max_delay=vector["maxDelay"], max_wait=vector["maxWait"]
     )
-    machine, clock = Machine((AcceptorState.SUCCESS,), policy), count(0, 2)
-    decision = machine.step(Begin(), next(clock), half)
-    while isinstance(decision, (Poll, Pause)):
-        event = Responded(Facts(acceptor=None)) if isinstance(decision, Poll) else Woken()
+    machine, clock = m.Machine((AcceptorState.SUCCESS,), policy), count(0, 2)
+    decision = machine.step(m.Begin(), next(clock), half)
+    while isinstance(decision, (m.Poll, m.Pause)):
+        event = m.Responded(m.Facts(acceptor=None)) if isinstance(decision, m.Poll) else m.Woken()
         decision = machine.step(event, next(clock), half)
-    assert isinstance(decision, TimedOut)
+    assert isinstance(decision, m.TimedOut)
 
 
 @pytest.mark.parametrize("vector", STATES["aborted"])

@@ -5,39 +5,28 @@ import math
 
 import pytest
 
+from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.machine import (
-    Begin,
-    Facts,
-    Machine,
-    Pause,
-    Policy,
-    Poll,
-    Responded,
-    Succeeded,
-    TimedOut,
-    Woken,
-)
 
 STATES = (AcceptorState.SUCCESS,)
-POLICY = Policy.of(min_delay=5, max_delay=5, max_wait=300)
-NO_MATCH = Responded(Facts(acceptor=None))
+POLICY = m.Policy.of(min_delay=5, max_delay=5, max_wait=300)
+NO_MATCH = m.Responded(m.Facts(acceptor=None))
 
 
 def machine_after(*events, policy=POLICY):
     """Return a machine that was stepped with these events, one second apart."""
-    machine = Machine(STATES, policy, digest="abc")
+    machine = m.Machine(STATES, policy, digest="abc")
     for now, event in enumerate(events):
         machine.step(event, now, min)
     return machine
 
 
 def resumed(machine, policy=POLICY, **options):
-    return Machine.from_json(machine.to_json(), STATES, policy, digest="abc", **options)
+    return m.Machine.from_json(machine.to_json(), STATES, policy, digest="abc", **options)
 
 
 def test_stored_state_is_small_and_holds_durations_only():
-    stored = json.loads(machine_after(Begin(), NO_MATCH).to_json())
+    stored = json.loads(machine_after(m.Begin(), NO_MATCH).to_json())
     texts = {name: stored.pop(name) for name in ("definition", "phase")}
     assert texts == {"definition": "abc", "phase": "pausing"}
     assert (stored["version"], stored["attempts"], stored["elapsed"]) == (1, 1, 1.0)
@@ -46,86 +35,67 @@ def test_stored_state_is_small_and_holds_durations_only():
 
 
 def test_wait_can_be_stored_before_it_begins():
-    machine = resumed(Machine(STATES, POLICY, digest="abc"))
-    assert machine.step(Begin(), 1e9, min) == Poll(300)
-
-
-def test_awaited_event_is_accepted_after_loading():
-    assert resumed(machine_after(Begin())).step(NO_MATCH, 50, min) == Pause(5)
-    assert resumed(machine_after(Begin(), NO_MATCH)).step(Woken(), 50, min) == Poll(294)
+    machine = resumed(m.Machine(STATES, POLICY, digest="abc"))
+    assert machine.step(m.Begin(), 1e9, min) == m.Poll(300)
 
 
 def test_begin_repeats_the_last_decision():
-    paused = resumed(machine_after(Begin(), NO_MATCH))
-    assert paused.step(Begin(), 777, min) == Pause(5)
-    assert paused.step(Woken(), 782, min) == Poll(294)
-    polling = resumed(machine_after(Begin(), NO_MATCH, Woken()))
-    assert polling.step(Begin(), 777, min) == Poll(294)
+    paused = resumed(machine_after(m.Begin(), NO_MATCH))
+    assert paused.step(m.Begin(), 777, min) == m.Pause(5)
+    assert paused.step(m.Woken(), 782, min) == m.Poll(294)
+    polling = resumed(machine_after(m.Begin(), NO_MATCH, m.Woken()))
+    assert polling.step(m.Begin(), 777, min) == m.Poll(294)
     assert polling.state.attempts == 2
-    assert polling.step(Responded(Facts(acceptor=0)), 778, min) == Succeeded(0)
+    assert polling.step(m.Responded(m.Facts(acceptor=0)), 778, min) == m.Succeeded(0)
 
 
 @pytest.mark.parametrize(("options", "elapsed"), [({}, 0), ({"now": 1000}, 7)])
 def test_time_counts_from_now_if_that_is_given(options, elapsed):
-    machine = resumed(machine_after(Begin()), **options)
+    machine = resumed(machine_after(m.Begin()), **options)
     machine.step(NO_MATCH, 1007, min)
     assert machine.state.elapsed == elapsed
 
 
 def test_time_since_now_shortens_the_pause():
-    policy = Policy.of(min_delay=20, max_delay=20, max_wait=10)
-    paused = machine_after(Begin(), NO_MATCH, policy=policy)
-    assert paused.state.last
-    machine = resumed(paused, policy, now=100)
-    pause = machine.step(Begin(), 105, min)
+    policy = m.Policy.of(min_delay=20, max_delay=20, max_wait=10)
+    machine = resumed(machine_after(m.Begin(), NO_MATCH, policy=policy), policy, now=100)
+    assert machine.state.last
+    pause = machine.step(m.Begin(), 105, min)
     # One second had passed before and five since: a longer pause would miss the deadline.
     assert pause.seconds <= 4
-    assert isinstance(machine.step(Woken(), 105 + pause.seconds, min), Poll)
+    assert isinstance(machine.step(m.Woken(), 105 + pause.seconds, min), m.Poll)
 
 
-@pytest.mark.parametrize("events", [[Begin()], [Begin(), NO_MATCH]])
+@pytest.mark.parametrize("events", [[m.Begin()], [m.Begin(), NO_MATCH]])
 def test_wait_resumed_after_its_deadline_makes_no_call(events):
     machine = resumed(machine_after(*events), now=100)
-    assert machine.step(Begin(), 1000, min) == TimedOut()
+    assert machine.step(m.Begin(), 1000, min) == m.TimedOut()
 
 
 @pytest.mark.parametrize("delay", [5, 1])
 def test_a_signal_is_remembered_whether_or_not_it_shortened_the_pause(delay):
-    policy = Policy.of(min_delay=delay, max_delay=delay, max_wait=300)
-    paused = machine_after(Begin(), NO_MATCH, Woken(early=True), policy=policy)
+    policy = m.Policy.of(min_delay=delay, max_delay=delay, max_wait=300)
+    paused = machine_after(m.Begin(), NO_MATCH, m.Woken(early=True), policy=policy)
     paused.step(NO_MATCH, 2.25, min)
-    pause = paused.step(Woken(early=True), 2.25, min)
+    pause = paused.step(m.Woken(early=True), 2.25, min)
     assert 0 < pause.seconds < 1
     assert pause.is_brought_forward
-    assert resumed(paused, policy).step(Begin(), 500, min) == pause
+    assert resumed(paused, policy).step(m.Begin(), 500, min) == pause
 
 
-STORED = json.loads(machine_after(Begin()).to_json())
+STORED = json.loads(machine_after(m.Begin()).to_json())
 WRONG = {
-    "version": [2, None],
-    "definition": ["other", None],
-    "phase": ["dancing", None],
-    "attempts": ["many", None, -1, 1.5],
-    "elapsed": [[]],
-    "slept": [math.nan],
-    "pause": [-5],
-    "last": ["no"],
-    "unknown": [1],
-}
+    "version": [2, None], "definition": ["other", None], "phase": ["dancing", None],
+    "attempts": ["many", None, -1, 1.5], "elapsed": [[]], "slept": [math.nan], "pause": [-5],
+    "last": ["no"], "unknown": [1],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "not json", "null", "[]", "5", "{}", '{"version": 1}'),
-        '{"version": 1, "definition": "abc"}',
-        *(
-            pytest.param(json.dumps(STORED | {name: value}), id=f"{name} {value}")
-            for name, values in WRONG.items()
-            for value in values
-        ),
-    ],
-)
+WRONG_ROWS = [json.dumps(STORED | {name: each}) for name in WRONG for each in WRONG[name]]
+NO_STATE = ["", "not json", "null", "[]", "5", "{}", '{"version": 1}']
+
+
+@pytest.mark.parametrize("text", [*NO_STATE, '{"version": 1, "definition": "abc"}', *WRONG_ROWS])
 def test_invalid_state_is_refused(text):
     with pytest.raises(ValueError):
-        Machine.from_json(text, STATES, POLICY, digest="abc")
+        m.Machine.from_json(text, STATES, POLICY, digest="abc")
