@@ -1,26 +1,13 @@
 """`data/coalescing.json`: the operations whose calls several waits can share."""
 
-import json
-from pathlib import Path
-
 import pytest
+from data.shared import full_sample, operation_of
 
 from boto_waiters_plus.check.model import service_by_namespace
+from boto_waiters_plus.definitions.shipped import shipped_json
 from boto_waiters_plus.service.sharing import coalescing_of, shares_of, shipped_coalescing
 
-ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "data/coalescing.json"
-SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
-
-each_operation = pytest.mark.parametrize("shape_id", SHAPES)
-
-
-def operation_of(shape_id):
-    namespace, _, name = shape_id.partition("#")
-    model = service_by_namespace(namespace)
-    if model is None or name not in model.operation_names:
-        pytest.skip("the installed botocore has no such operation")
-    return model.model.operation_model(name)
+each_operation = pytest.mark.parametrize("shape_id", shipped_json("coalescing.json")["shapes"])
 
 
 @pytest.mark.models
@@ -40,7 +27,7 @@ def test_a_call_may_name_as_many_resources_as_the_limit_says(shape_id):
 
 
 @each_operation
-def test_an_answer_with_all_members_is_told_apart(shape_id, full_sample):
+def test_an_answer_with_all_members_is_told_apart(shape_id):
     operation = operation_of(shape_id)
     coalescing = coalescing_of(operation)
     assert coalescing == shipped_coalescing()[shape_id]
@@ -61,9 +48,5 @@ def test_no_other_member_of_the_output_is_a_list_of_resources(shape_id):
     """What is not cut goes to all: of other things that belong to one there must be none."""
     operation = operation_of(shape_id)
     cut = {items.path[0] for items in coalescing_of(operation).items}
-    lists = {
-        name
-        for name, shape in operation.output_shape.members.items()
-        if shape.type_name in ("list", "map")
-    }
-    assert lists <= cut
+    members = operation.output_shape.members.items()
+    assert {name for name, shape in members if shape.type_name in ("list", "map")} <= cut

@@ -4,16 +4,13 @@ import effect_of
 import effect_rules
 import pytest
 import rules_fresh
+from data.shared import effect_rows
 from laws import by_service
 
-from boto_waiters_plus.definitions.changes import EFFECT
-
 SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
-
 ROWS = [
     (shape, name)
-    for shape, applied in effect_of.shipped_document()["shapes"].items()
-    for name, body in applied["traits"][EFFECT].items()
+    for shape, name, body in effect_rows()
     if body["basis"] in ("identity", "version")
     and rules_fresh.is_update(shape.partition("#")[2])
     and (shape.partition("#")[0], f"EffectNotNew.{name}") not in SUPPRESSED

@@ -4,18 +4,15 @@ A row of the table is an effect of a mutation of botocore, and how often its rul
 `refused` is the trait `boto.waiters#refusedItems` beside it.
 """
 
-import json
-from pathlib import Path
-
 import effect_of
 import effect_rules
 import pytest
-from data_digests import changed_services, service_of
+from data.shared import CATALOG, CHANGED_OR_ALL, json_of
+from data_digests import service_of
 
 from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS
 
-CASES = Path(__file__).resolve().parents[1] / "cases/effect-rules.json"
-ROWS = json.loads(CASES.read_text(encoding="utf-8"))
+ROWS = json_of("tests/cases/effect-rules.json")
 
 pytestmark = pytest.mark.models
 
@@ -28,21 +25,15 @@ def test_a_rule_finds_what_it_is_for(row):
     assert [each.rule for each in found].count(row["rule"]) == row["finds"]
 
 
-@pytest.mark.parametrize(
-    "is_meant",
-    [
-        pytest.param(lambda shape: service_of(shape) in changed_services(), id="changed"),
-        pytest.param(bool, id="all", marks=pytest.mark.nightly(subject="catalog")),
-    ],
-)
+@pytest.mark.parametrize("is_meant", CHANGED_OR_ALL)
 def test_no_shipped_effect_is_found_that_is_not_suppressed_by_its_name(is_meant):
-    document = effect_of.shipped_document()["shapes"]
-    shapes = {shape: applied for shape, applied in document.items() if is_meant(shape)}
+    document = effect_of.shipped_document()["shapes"].items()
+    shapes = {shape: applied for shape, applied in document if is_meant(service_of(shape))}
     found = effect_rules.unsuppressed(shapes)
     assert [f"{each.rule}.{effect.name} {effect.shape}" for effect, each in found] == []
 
 
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 def test_every_suppression_of_an_effect_is_needed_and_has_a_reason():
     found = {
         (effect.shape.partition("#")[0], f"{each.rule}.{effect.name}")

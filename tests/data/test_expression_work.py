@@ -2,14 +2,14 @@
 
 import contextlib
 
-import pytest
 from botocore.loaders import create_loader
 from botocore.model import ListShape, MapShape, StructureShape
+from data.shared import CATALOG, service_model
 
 from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 
-pytestmark = pytest.mark.nightly(subject="catalog")
+pytestmark = CATALOG
 
 ITEMS = 20
 """Of each list in a response: 8,000 in a list of lists of lists."""
@@ -37,7 +37,7 @@ def long_response(shape, seen=()):
     return "text" if shape.type_name == "string" else 1
 
 
-def test_shipped_expressions_take_few_steps(service_model):
+def test_shipped_expressions_take_few_steps():
     most = {}
     for service in create_loader().list_available_services("service-2"):
         for waiter in ServiceWaiters(service_model(service), None).values():

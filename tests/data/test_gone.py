@@ -29,13 +29,10 @@ def test_an_empty_list_is_gone_unless_names_were_given(
         wait_until(client, waiter, max_wait=60, **{names: ["name-1", "name-2"]})
 
 
-@pytest.mark.parametrize(
-    ("service", "waiter", "items", "token"),
-    [
-        ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
-        ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
-    ],
-)
+@pytest.mark.parametrize(("service", "waiter", "items", "token"), [
+    ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
+    ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
+])  # fmt: skip
 def test_an_empty_page_that_others_follow_is_not_the_end(
     service, waiter, items, token, answers, virtual_time
 ):
@@ -44,14 +41,11 @@ def test_an_empty_page_that_others_follow_is_not_the_end(
     assert wait_until(client, waiter, max_wait=60).attempts == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "condition", "found"),
-    [
-        ("VolumeDeleted", "length(Volumes[?State == 'deleted']) > `0`", True),
-        ("VolumeDeleted", "length(Volumes[?State != 'deleted']) == `0`", False),
-        ("VolumeAvailable", "length(Volumes[?State == 'available']) > `0`", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "condition", "found"), [
+    ("VolumeDeleted", "length(Volumes[?State == 'deleted']) > `0`", True),
+    ("VolumeDeleted", "length(Volumes[?State != 'deleted']) == `0`", False),
+    ("VolumeAvailable", "length(Volumes[?State == 'available']) > `0`", False),
+])  # fmt: skip
 def test_a_wait_that_no_empty_list_ends_is_found(name, condition, found, waitable):
     holds = {"path": condition, "expected": "true", "comparator": "booleanEquals"}
     success = {"state": "success", "matcher": {"output": holds}}

@@ -3,24 +3,18 @@
 All of them, with answers that are made from the models.
 """
 
-import re
-
 import effect_of
 import pytest
+from data.shared import effect_rows, full_sample, put, sample_call
 from laws import by_service
 from rules_again import SAYS
 
-from boto_waiters_plus.definitions.changes import EFFECT
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.matching import Matching
 
 CALLED = 1_700_000_000.0
 
-ROWS = [
-    (shape, name, body)
-    for shape, applied in effect_of.shipped_document()["shapes"].items()
-    for name, body in applied["traits"].get(EFFECT, {}).items()
-]
+ROWS = [*effect_rows()]
 BY_TIME = [row[:2] for row in ROWS if "madeAgain" in row[2]]
 BY_ID = [row[:2] for row in ROWS if any(e.get("says") == SAYS for e in row[2].get("acceptors", ()))]
 
@@ -32,43 +26,29 @@ def effect(shape, name):
     return effect_of.effect_named(shape, name)
 
 
-@pytest.fixture
-def says(full_sample):
+def says(effect, change=lambda output: None, *, time=None, answered="same"):
     """Return the sentence of the success that matches a full answer of the poll, or None."""
-
-    def matched(effect, change=lambda output: None, *, time=None, answered="same"):
-        sides = {"input": effect.mutation.input_shape, "output": effect.mutation.output_shape}
-        call = {name: full_sample(each, answered) if each else {} for name, each in sides.items()}
-        output = full_sample(effect.polled.output_shape, "same")
-        change(output)
-        matching = Matching(effect.acceptors)
-        index = matching.match_response(output, {}, call={**call, "time": time}).index
-        if index is None or index >= len(effect.trait.says):
-            return None
-        is_success = effect.acceptors[index].state is AcceptorState.SUCCESS
-        return effect.trait.says[index] if is_success else None
-
-    return matched
+    call = {**sample_call(effect.mutation, answered), "time": time}
+    output = full_sample(effect.polled.output_shape, "same")
+    change(output)
+    index = Matching(effect.acceptors).match_response(output, {}, call=call).index
+    if index is None or index >= len(effect.trait.says):
+        return None
+    is_success = effect.acceptors[index].state is AcceptorState.SUCCESS
+    return effect.trait.says[index] if is_success else None
 
 
 def created(path, moment):
     """Return what sets the member at `output.Items[0].CreatedAt`."""
-    *parents, member = (
-        int(index) if index else name
-        for name, index in re.findall(r"(\w+)|\[(\d+)\]", path.removeprefix("output."))
-    )
 
     def change(output):
-        for parent in parents:
-            output = output[parent]
-        assert member in output
-        output[member] = moment
+        assert put(output, path.removeprefix("output."), moment)
 
     return change
 
 
 @pytest.mark.parametrize(("shape", "name"), by_service(BY_TIME))
-def test_what_was_created_later_is_another(says, effect):
+def test_what_was_created_later_is_another(effect):
     path = effect.body["madeAgain"]
     for seconds, expected in ((-100, False), (1, False), (2.5, True)):
         change = created(path, CALLED + seconds)
@@ -77,7 +57,7 @@ def test_what_was_created_later_is_another(says, effect):
 
 
 @pytest.mark.parametrize(("shape", "name"), by_service(BY_ID))
-def test_what_has_another_id_is_another(says, effect):
+def test_what_has_another_id_is_another(effect):
     assert says(effect) != SAYS
     assert says(effect, answered="other") == SAYS
     assert says(effect, dict.clear, answered="other") != SAYS

@@ -4,27 +4,24 @@ Botocore's models tell what a row may say: one that names another operation, pat
 gives a state to another resource, differs from them.
 """
 
-import json
 import re
-from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.validate import validate_parameters
+from data.shared import operation_of as operation_with
 
-from boto_waiters_plus.check.model import service_by_namespace
-from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_json
 from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.screens import reads_only, shipped_screens, with_value_at
 from boto_waiters_plus.service.sharing import shipped_coalescing
 
-FILE = Path(__file__).resolve().parents[2] / "data/screens.json"
-SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
-SESSION = botocore.session.get_session()
+SHAPES = shipped_json("screens.json")["shapes"]
 
+BEDROCK = "com.amazonaws.bedrock"
 # What the names in the models do not tell.
 PARAMETERS = {
     "com.amazonaws.sagemaker#DescribeModelPackage": {"ModelPackageType": "Both"},
@@ -33,7 +30,7 @@ PARAMETERS = {
     },
 }
 RESOURCES = {
-    "com.amazonaws.bedrock#GetProvisionedModelThroughput": "ProvisionedModel",
+    f"{BEDROCK}#GetProvisionedModelThroughput": "ProvisionedModel",
     "com.amazonaws.bedrockruntime#GetAsyncInvoke": "Invocation",
     "com.amazonaws.imagebuilder#GetImage": "ImageBuildVersion",
     "com.amazonaws.sagemaker#DescribeAutoMLJobV2": "AutoMLJob",
@@ -42,20 +39,18 @@ RESOURCES = {
 }
 """What an operation is about, if its identifiers do not call it by the operation's name."""
 IDENTIFIERS = {
-    "com.amazonaws.bedrock#GetProvisionedModelThroughput": (
-        "provisionedModelArn",
-        "provisionedModelName",
-    ),
-    "com.amazonaws.cloudformation#DescribeStacks": ("StackName", "StackId"),
-    "com.amazonaws.emr#DescribeCluster": ("Id",),
+    f"{BEDROCK}#GetProvisionedModelThroughput": "provisionedModelArn provisionedModelName",
+    "com.amazonaws.cloudformation#DescribeStacks": "StackName StackId",
+    "com.amazonaws.emr#DescribeCluster": "Id",
 }
 """Those that the documentation of an operation allows, if others than its parameter is called."""
 SIZES = {"BatchGetDeployments": 25, "DescribeSnapshots": 50}
 """The most that the documentation alone tells; for the other operations, it is 100."""
+IMAGE = "arn:aws:imagebuilder:us-east-1:1:image/base/1.0.0/1"
 ARNS = {
     "PipelineExecutionArn": "arn:aws:sagemaker:us-east-1:1:pipeline/orders/execution/run",
     "executionArn": "arn:aws:states:us-east-1:1:execution:orders:run",
-    "imageBuildVersionArn": "arn:aws:imagebuilder:us-east-1:1:image/base/1.0.0/1",
+    "imageBuildVersionArn": IMAGE,
 }
 PARENTS = {
     "PipelineName": "arn:aws:sagemaker:us-east-1:1:pipeline/orders",
@@ -67,12 +62,7 @@ each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
 
 def operation_of(shape_id):
-    namespace, _, name = shape_id.partition("#")
-    service = service_by_namespace(namespace)
-    sibling = shipped_screens()[shape_id].operation
-    if service is None or not {name, sibling} <= {*service.operation_names}:
-        pytest.skip("the installed botocore has no such operation")
-    return service.model.operation_model(name)
+    return operation_with(shape_id, shipped_screens()[shape_id].operation)
 
 
 def test_no_operation_shares_its_calls_too():
@@ -80,10 +70,8 @@ def test_no_operation_shares_its_calls_too():
 
 
 def waiters_of(operation):
-    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
-    return [
-        BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
-    ]
+    shipped = shipped_definitions(operation.service_model.service_id.hyphenize())
+    return [BoundWaiter(each, operation) for each in shipped if each.operation == operation.name]
 
 
 def verdict(waiter, path, state):
@@ -94,14 +82,14 @@ def verdict(waiter, path, state):
 
 @each_operation
 def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
-    operation = operation_of(shape_id)
-    screen = shipped_screens()[shape_id]
-    waiters = [each for each in waiters_of(operation) if reads_only(each.definition, screen)]
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    unknown = "a state that no waiter knows"
     assert any(
-        verdict(waiter, screen.path, acceptor.matcher.matcher.expected)
-        != verdict(waiter, screen.path, "a state that no waiter knows")
-        for waiter in waiters
-        for acceptor in waiter.definition.acceptors
+        verdict(each, screen.path, acceptor.matcher.matcher.expected)
+        != verdict(each, screen.path, unknown)
+        for each in waiters_of(operation)
+        if reads_only(each.definition, screen)
+        for acceptor in each.definition.acceptors
         if isinstance(acceptor.matcher, OutputMatcher)
     )
 
@@ -157,8 +145,8 @@ def test_each_state_is_that_of_the_resource_beside_it(shape_id):
     own = kind_of(screen.id, resource)
     kinds = {"identifier", "name", "id", "arn"} if own == "identifier" else {own, "arn"}
     assert own in kinds - {None}
-    of_model = [name for name in item.members if kind_of(name, resource) in kinds]
-    ids = IDENTIFIERS.get(shape_id, of_model)
+    ids = [name for name in item.members if kind_of(name, resource) in kinds]
+    ids = IDENTIFIERS.get(shape_id, " ".join(ids)).split()
     found = screen.states(sample(sibling.output_shape))
     assert found.keys() == {f"{screen.items}[{n}].{name}" for n in range(2) for name in ids}
     for identifier, states in found.items():
@@ -174,8 +162,8 @@ def test_each_state_is_that_of_the_resource_beside_it(shape_id):
 def paginator_of(operation):
     """Botocore's paginator; of an operation without one, what is usual."""
     try:
-        model = SESSION.get_paginator_model(operation.service_model.service_name)
-        return model.get_paginator(operation.name)
+        session, service = botocore.session.get_session(), operation.service_model.service_name
+        return session.get_paginator_model(service).get_paginator(operation.name)
     except (UnknownServiceError, ValueError):
         return {"input_token": "NextToken", "output_token": "NextToken"}
 
@@ -190,9 +178,8 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     parameters = {name: ARNS.get(name, name.ljust(36, "1")) for name in names}
     validate_parameters(parameters, operation.input_shape)
     scope = screen.scope_of(parameters)
-    assert scope == {
-        name: PARENTS.get(name) or parameters[name.removesuffix("Equals")] for name in screen.scope
-    }
+    parents = parameters | {f"{name}Equals": value for name, value in parameters.items()} | PARENTS
+    assert scope == {name: parents[name] for name in screen.scope}
     requests = list(screen.requests(scope, [parameters[screen.id]]))
     following = screen.next_request(requests[0], sample(sibling.output_shape))
     for request in filter(None, [*requests, following]):
@@ -215,20 +202,15 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
         assert screen.page_size <= size.metadata.get("max", SIZES.get(sibling.name, 100))
 
 
-@pytest.mark.parametrize("parameters", [
-    {}, {"executionArn": ""}, {"executionArn": 7},
-    {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
-    {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
-    {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
+@pytest.mark.parametrize(("operation", "parameters"), [
+    ("sfn#DescribeExecution", {}),
+    ("sfn#DescribeExecution", {"executionArn": ""}),
+    ("sfn#DescribeExecution", {"executionArn": 7}),
+    ("sfn#DescribeExecution", {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"}),
+    ("sfn#DescribeExecution", {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"}),
+    ("sfn#DescribeExecution", {"executionArn": ARNS["executionArn"], "includedData": "ALL_DATA"}),
+    # It is listed by its build version only.
+    ("imagebuilder#GetImage", {"imageBuildVersionArn": IMAGE.removesuffix("/1")}),
 ])  # fmt: skip
-def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
-    assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
-
-
-IMAGE = "arn:aws:imagebuilder:eu-west-1:1:image/base/1.0.0"
-
-
-@pytest.mark.parametrize(("identifier", "screened"), [(f"{IMAGE}/1", True), (IMAGE, False)])
-def test_image_is_listed_by_its_build_version_only(identifier, screened):
-    screen = shipped_screens()["com.amazonaws.imagebuilder#GetImage"]
-    assert (screen.scope_of({"imageBuildVersionArn": identifier}) is not None) is screened
+def test_wait_that_the_sibling_cannot_be_asked_for(operation, parameters):
+    assert shipped_screens()[f"com.amazonaws.{operation}"].scope_of(parameters) is None

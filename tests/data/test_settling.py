@@ -3,25 +3,22 @@
 Answers are made from the models; the machine is stepped with what the acceptors tell of them.
 """
 
+import itertools
 import math
 import random
-import re
 
 import effect_of
 import hypothesis
 import jmespath
 import pytest
 import rules_moves
+from data.shared import effect_rows, effect_waiter, full_sample, put, sample_call
 from hypothesis import strategies as st
 from laws import by_service
 
-from boto_waiters_plus.changes.effects import EffectWaiter
-from boto_waiters_plus.definitions.changes import EFFECT
-from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.options import WaitOptions, policy_for
-from boto_waiters_plus.service.bound_waiter import BoundWaiter
 
 TEXT = "1" * 64
 """Long enough for an ARN, and a number."""
@@ -33,8 +30,7 @@ MAX_WAIT = 100_000
 
 ROWS = [
     (shape, name)
-    for shape, applied in effect_of.shipped_document()["shapes"].items()
-    for name, body in applied["traits"][EFFECT].items()
+    for shape, name, body in effect_rows()
     # Of a waiter that tells more than a transition, each success is certain.
     if "settleFor" in body and ("operation" in body or body["basis"] == "transition")
 ]
@@ -53,14 +49,6 @@ def effect(shape, name):
     return found
 
 
-def waiter_of(effect):
-    definition = effect.trait.waiter
-    if isinstance(definition, str):
-        service_id = effect.polled.service_model.service_id.hyphenize()
-        [definition] = [e for e in shipped_definitions(service_id) if e.name == definition]
-    return EffectWaiter(BoundWaiter(definition, effect.polled), effect.trait)
-
-
 def own_indexes(effect):
     """Return the indexes of the acceptors that name the states of the change."""
     return [
@@ -70,33 +58,21 @@ def own_indexes(effect):
     ]
 
 
-def put(document, path, value):
-    """Set a member of an answer whose lists have one item."""
-    *steps, last = re.findall(r"\w+", path)
-    for step in steps:
-        document = document[step]
-        document = document[0] if isinstance(document, list) else document
-    document[last] = value
-
-
 @of_each_effect
-def test_a_state_of_the_change_moves_the_wait(full_sample, effect):
+def test_a_state_of_the_change_moves_the_wait(effect):
     uncertain = [effect.acceptors[index] for index in rules_moves.uncertain_successes(effect)]
-    matching = waiter_of(effect).matching
-    given = full_sample(effect.mutation.input_shape, TEXT)
+    matching, call = effect_waiter(effect).matching, sample_call(effect.mutation, TEXT)
+    # The item that has the state, among those of the call that it may be.
+    items = jmespath.search(effect.trait.each, {"call": call}) if effect.trait.each else []
     for path, states in rules_moves.own_states(effect, uncertain).items():
         for state in states:
             answer = full_sample(effect.polled.output_shape, TEXT)
-            put(answer, path, state)
-            told = effect.mutation.output_shape
-            call = {"input": given, "output": full_sample(told, TEXT) if told else {}}
-            # The item that has the state, among those of the call that it may be.
-            items = jmespath.search(effect.trait.each, {"call": call}) if effect.trait.each else []
-            matches = [
-                matching.match_response(answer, given, call=call, item=item).index
+            assert put(answer, path, state)
+            matches = {
+                matching.match_response(answer, call["input"], call=call, item=item).index
                 for item in [*(items or ()), "1=1", f"{TEXT}=1", None]
-            ]
-            assert {*matches} & {*own_indexes(effect)}, (path, state)
+            }
+            assert matches & {*own_indexes(effect)}, (path, state)
 
 
 def ended(waiter, policy, courses, seed):
@@ -114,12 +90,8 @@ def ended(waiter, policy, courses, seed):
     while True:
         match decision:
             case m.Poll():
-                since, kind = 0.0, courses[-1][0]
-                for each, seconds in courses:
-                    since += seconds
-                    if now < since:
-                        kind = each
-                        break
+                ends = itertools.accumulate(seconds for _, seconds in courses)
+                kind = next(kind for (kind, _), end in zip(courses, ends, strict=True) if now < end)
                 seen.append((now, kind))
                 facts, _ = waiter.of_response[kind]
                 decision = wait.step(m.Responded(facts), now, draws)
@@ -138,16 +110,15 @@ def ended(waiter, policy, courses, seed):
 )
 def test_no_success_before_the_state_at_rest_has_held(effect, data):
     """Whether a replica flips, or another process begins before, during or after the change."""
-    waiter = waiter_of(effect)
+    waiter = effect_waiter(effect)
     at_rest, own = rules_moves.uncertain_successes(effect), own_indexes(effect)
     # None: no acceptor matches, as during a maintenance or on the change of somebody else.
     kinds = st.sampled_from([*at_rest, *own, None])
     courses = data.draw(st.lists(st.tuples(kinds, st.integers(1, 400)), min_size=1, max_size=8))
     settle_for = effect.trait.settle_for
     policy = policy_for(waiter.definition, WaitOptions(settle_for=settle_for), MAX_WAIT)
-    at, seen = ended(
-        waiter, policy, [*courses, (at_rest[0], math.inf)], data.draw(st.integers(0, 9))
-    )
+    seed = data.draw(st.integers(0, 9))
+    at, seen = ended(waiter, policy, [*courses, (at_rest[0], math.inf)], seed)
     others = [time for time, kind in seen if kind not in at_rest]
     needed = AFTER_OWN if any(kind in own for _, kind in seen) else settle_for
     last = max(others, default=0)

@@ -1,22 +1,18 @@
 """The files under `data/`: form, content, and that regenerating them changes nothing."""
 
-import json
+import itertools
 import re
-from pathlib import Path
 
 import boto3
 import botocore
 import pytest
 from botocore import xform_name
+from data.shared import CATALOG, ROOT, json_of, service_model
 from data_rules import check
 from script_modules import script
 
 from boto_waiters_plus import enable, load_definitions
-from boto_waiters_plus.definitions.shipped import (
-    WRITTEN_FOR,
-    shipped_definitions,
-    shipped_services,
-)
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.smithy import WAITABLE
 from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
 from boto_waiters_plus.engine.delays import delay_range
@@ -25,9 +21,9 @@ from boto_waiters_plus.service.catalog import client_name
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.validation import Severity
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = ROOT / "data"
 SERVICES = list(shipped_services())
-TRAITS = json.loads((DATA / "traits.json").read_text(encoding="utf-8"))
+TRAITS = json_of("data/traits.json")
 CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
 
 SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
@@ -35,7 +31,7 @@ SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
 
 
 def all_shipped():
-    return [each for service_id in SERVICES for each in shipped_definitions(service_id)]
+    return itertools.chain(*map(shipped_definitions, SERVICES))
 
 
 def version(text):
@@ -49,7 +45,7 @@ def test_services_without_definitions_have_none():
 
 def test_files_are_read_whole_and_names_are_unique():
     for service_id in SERVICES:
-        document = json.loads((DATA / f"{service_id}.json").read_text(encoding="utf-8"))
+        document = json_of(f"data/{service_id}.json")
         written = {
             name: waiter
             for shape in document["shapes"].values()
@@ -94,7 +90,7 @@ def test_a_real_client_has_them_among_its_attributes():
 
 
 def test_traits_of_our_own_are_defined():
-    files = [json.loads(path.read_text(encoding="utf-8")) for path in DATA.glob("*.json")]
+    files = [json_of(path) for path in DATA.glob("*.json")]
     shapes = [shape for file in files for shape in file.get("shapes", {}).values()]
     used = {trait for shape in shapes for trait in shape.get("traits", {})}
     assert {each for each in used if each.startswith("boto.waiters#")} <= set(TRAITS["shapes"])
@@ -103,8 +99,8 @@ def test_traits_of_our_own_are_defined():
 # --- beside botocore's models -------------------------------------------------------------------
 
 
-@pytest.mark.nightly(subject="catalog")
-def test_every_waiter_is_a_method_of_a_client(service_model):
+@CATALOG
+def test_every_waiter_is_a_method_of_a_client():
     """On an older botocore too, which lacks whole services, and the states of some waiters."""
     for service_id in SERVICES:
         model, shipped = service_model(client_name(service_id)), shipped_definitions(service_id)
@@ -120,18 +116,17 @@ def test_every_waiter_is_a_method_of_a_client(service_model):
         assert not any(xform_name(each).startswith("wait_until_") for each in model.operation_names)
 
 
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 @pytest.mark.models
 def test_regenerating_changes_nothing():
     with script("tools/generate_data.py") as generate_data:
         for service_id, document in generate_data.documents(DATA):
             text = (DATA / f"{service_id}.json").read_text(encoding="utf-8")
             assert text == generate_data.file_text(document), service_id
-        states = json.loads((DATA / "states.json").read_text(encoding="utf-8"))
-        assert generate_data.known_states() == states
+        assert generate_data.known_states() == json_of("data/states.json")
 
 
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
     """On an older botocore too: what that lacks are notes. A newer one has states of its own."""
     events = check(DATA)

@@ -1,9 +1,9 @@
 """The paths of `data/reports.json` on the models: nothing sensitive, nothing that is not there."""
 
 import pytest
+from data.shared import operation_of
 from laws import by_service
 
-from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_traits
 from boto_waiters_plus.definitions.smithy import REPORTS
 from boto_waiters_plus.service.data_model import DataModel, member_names
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.models
 
 @pytest.mark.parametrize(("shape", "waiter"), by_service(ROWS))
 def test_every_word_can_be_read(shape, waiter):
-    namespace, _, name = shape.partition("#")
-    operation = service_by_namespace(namespace).model.operation_model(name)
+    operation = operation_of(shape)
     shapes = [*walk(operation.output_shape)]
     has_keys = any(each.shape.type_name == "map" for each in shapes)
     for word, path in shipped_traits(REPORTS)[shape][waiter].items():

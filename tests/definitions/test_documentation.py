@@ -10,17 +10,14 @@ MARKDOWN = """\
 Waits *until* it is **ready**: `a < b && c`, <Resource>Exists, 5 < 6 &amp; 7,
 on two lines.
 
-- one `x`
 - two [link](https://example.com/a?b=1&c=2)
-  - nested
+  - nested `x`
 
 1. first
 
 ```python
-if x < 2:
-    y = "&"
+if x < 2: y = "&"
 ```
-
 > quoted
 """
 
@@ -29,16 +26,13 @@ Ready
 
 Waits *until* it is **ready**: ``a < b && c``, <Resource>Exists, 5 < 6 & 7, on two lines.
 
-* one ``x``
-
 * two `link <https://example.com/a?b=1&c=2>`__
 
-  * nested
+  * nested ``x``
 
 * first
 
-    if x < 2:
-        y = "&"
+    if x < 2: y = "&"
 
 quoted"""
 

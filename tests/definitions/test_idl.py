@@ -11,7 +11,7 @@ pytest.importorskip("lark")
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.files import load_definitions, parse_document
 from boto_waiters_plus.definitions.idl import parse_idl
-from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.validation import Severity, check
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "idl.json").read_text())
 
@@ -32,19 +32,13 @@ use smithy.waiters#waitable
         acceptors: [
             // Commas are white space, and so is this.
             { state: "success", matcher: { success: true } }
-            {
-                state: "retry"
-                matcher: { errorType: "NotFound" }
-            }
+            { state: "retry"
+              matcher: { errorType: "NotFound" } }
         ]
         minDelay: 5
     }
 )
-operation HeadBucket {
-    input: HeadBucketInput
-    output: HeadBucketOutput
-    errors: [NotFound]
-}
+operation HeadBucket { input: HeadBucketInput, output: HeadBucketOutput, errors: [NotFound] }
 """
 
 
@@ -53,10 +47,8 @@ def ast(text, head=HEAD):
 
 
 def shapes(text, head=HEAD):
-    return {
-        name.removeprefix("smithy.example#"): shape
-        for name, shape in ast(text, head)["shapes"].items()
-    }
+    found = ast(text, head)["shapes"]
+    return {name.removeprefix("smithy.example#"): shape for name, shape in found.items()}
 
 
 def waiters(text):
@@ -73,13 +65,14 @@ def test_a_waiter_is_read_whole():
     [definition] = waiters(BUCKET)
     assert (definition.name, definition.operation) == ("BucketThere", "HeadBucket")
     assert (definition.service, definition.source) == ("s3", "x.smithy")
-    assert (definition.min_delay, definition.max_delay) == (5, 120)
-    assert definition.documentation == "Wait until it is there"
-    assert definition.states == (AcceptorState.SUCCESS, AcceptorState.RETRY)
-    assert [acceptor.matcher for acceptor in definition.acceptors] == [
-        SuccessMatcher(success=True),
-        ErrorTypeMatcher("NotFound"),
-    ]
+    assert definition.to_json() == {
+        "documentation": "Wait until it is there",
+        "acceptors": [
+            {"state": "success", "matcher": {"success": True}},
+            {"state": "retry", "matcher": {"errorType": "NotFound"}},
+        ],
+        "minDelay": 5,
+    }
 
 
 def test_an_operation_without_output_has_the_unit_type():
@@ -150,22 +143,11 @@ def test_invalid_idl_is_refused_with_its_line(text, problem):
     assert problem in message
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        pytest.param(
-            "namespace a.b @waitable(A: {}) operation B {}",
-            "add: use smithy.waiters#waitable",
-            id="no use",
-        ),
-        pytest.param('$version: "3"', "unknown version of Smithy: 3", id="version"),
-        pytest.param(
-            "namespace a.b @c(" + "[" * 5000 + "]" * 5000 + ") string A",
-            "nested too deeply",
-            id="depth",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("namespace a.b @waitable(A: {}) operation B {}", "add: use smithy.waiters#waitable"),
+    ('$version: "3"', "unknown version of Smithy: 3"),
+    (f"namespace a.b @c({'[' * 5000}{']' * 5000}) string A", "nested too deeply"),
+], ids=["no use", "version", "depth"])  # fmt: skip
 def test_text_that_is_not_read_is_refused(text, problem):
     assert problem in refusal(text, head="")
 
@@ -183,3 +165,43 @@ def test_an_empty_acceptor_is_refused_by_place():
         { inputOutput: { path: "a", expected: "true", comparator: "booleanEquals" } }
     ] }) operation ListThings { input: A, output: B }"""
     assert refusal(text).startswith("x.smithy: waiter ThingThere, acceptor 0: state must be one of")
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+MODEL = f"""{HEAD}
+@waitable(
+    ThingThere: {{
+        description: "Waits until it is there"
+        acceptors: [{{ state: "success", matcher: {{ success: true }} }}]
+    }}
+)
+operation GetThing {{}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "things.smithy"
+    file.write_text(MODEL, encoding="utf-8")
+    return file
+
+
+def test_idl_files_and_folders_are_loaded_and_checked(file):
+    for path in (file, file.parent):
+        for source in (path, str(path)):
+            [definition] = load_definitions(source)
+            assert (definition.name, definition.source) == ("ThingThere", str(file))
+        [event] = check(path)
+        assert event.severity is Severity.NOTE
+        assert event.id == "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
+        assert str(event.location) == f"{file}:6:5"
+
+
+def test_invalid_idl_files_are_named_with_the_line(file):
+    file.write_text(MODEL + "}")
+    with pytest.raises(WaiterDefinitionError, match=r"things\.smithy.*line 12"):
+        load_definitions(file)
+    [event] = check(file)
+    assert (event.severity, str(event.location)) == (Severity.ERROR, f"{file}:12")

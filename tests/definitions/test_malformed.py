@@ -1,6 +1,7 @@
 """Malformed definitions are refused with their place and the reason."""
 
 import json
+import operator
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,12 @@ WAITABLE = "smithy.waiters#waitable"
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 
 
-def named(case):
-    return case["name"]
+named = operator.itemgetter("name")
 
 
 def model(waiter):
-    return {
-        "smithy": "2.0",
-        "shapes": {"ns#Op": {"type": "apply", "traits": {WAITABLE: {"Ready": waiter}}}},
-    }
+    shape = {"type": "apply", "traits": {WAITABLE: {"Ready": waiter}}}
+    return {"smithy": "2.0", "shapes": {"ns#Op": shape}}
 
 
 def refusal(document):
@@ -34,11 +32,8 @@ def refusal(document):
 def test_malformed_waiters_are_refused_by_place(case):
     error = refusal(model(case["waiter"]))
     assert case["says"] in error.problem
-    assert (error.source, error.waiter, error.acceptor) == (
-        "waiters.json",
-        "Ready",
-        case["acceptor"],
-    )
+    place = error.source, error.waiter, error.acceptor
+    assert place == ("waiters.json", "Ready", case["acceptor"])
     where = "waiters.json: waiter Ready"
     where += "" if error.acceptor is None else f", acceptor {error.acceptor}"
     assert str(error) == f"{where}: {error.problem}"
@@ -57,19 +52,10 @@ def with_path(path):
     return model({"acceptors": [ANY_RESPONSE, {"state": "retry", "matcher": {"output": matcher}}]})
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param("a" * 10001, id="10 kB"),
-        pytest.param("(" * 20000 + "a" + ")" * 20000, id="20k parentheses"),
-        pytest.param("[" * 5000, id="brackets"),
-        pytest.param("!" * 9000 + "a", id="nots"),
-        pytest.param("a[*]." * 1900 + "a", id="projections"),
-        pytest.param("a||" * 3000 + "a", id="ors"),
-        pytest.param("a|" * 4500 + "a", id="pipes"),
-        pytest.param("a" + "[]" * 4500, id="flats"),
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "a" * 10001, f"{'(' * 20000}a{')' * 20000}", "[" * 5000, f"{'!' * 9000}a",
+    f"{'a[*].' * 1900}a", f"{'a||' * 3000}a", f"{'a|' * 4500}a", f"a{'[]' * 4500}",
+], ids=lambda path: f"{path[:5]} {len(path)}")  # fmt: skip
 def test_expressions_of_excessive_size_are_refused(path):
     error = refusal(with_path(path))
     assert (error.waiter, error.acceptor) == ("Ready", 1)
@@ -82,16 +68,12 @@ def test_expressions_of_ten_thousand_characters_are_allowed():
     assert len(definition.acceptors) == 2
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"smithy": "2.0", "shapes": {5: {"type": "apply", "traits": {WAITABLE: {}}}}},
-        {"smithy": "2.0", "shapes": {"a#B": {"type": "apply", "traits": {WAITABLE: {5: {}}}}}},
-        model({"acceptors": [{"state": "success", "matcher": {5: True, "success": True}}]}),
-        {"waiters": {5: {"operation": "Op", "delay": 1, "acceptors": []}}},
-    ],
-    ids=["shape id", "waiter name", "matcher", "waiters-2 name"],
-)
+@pytest.mark.parametrize("document", [
+    {"smithy": "2.0", "shapes": {5: {"type": "apply", "traits": {WAITABLE: {}}}}},
+    {"smithy": "2.0", "shapes": {"a#B": {"type": "apply", "traits": {WAITABLE: {5: {}}}}}},
+    model({"acceptors": [{"state": "success", "matcher": {5: True, "success": True}}]}),
+    {"waiters": {5: {"operation": "Op", "delay": 1, "acceptors": []}}},
+], ids=["shape id", "waiter name", "matcher", "waiters-2 name"])  # fmt: skip
 def test_dicts_with_other_keys_are_refused(document):
     with pytest.raises(WaiterDefinitionError):
         load_definitions(document)
@@ -103,15 +85,11 @@ def test_other_sources_are_refused(source):
         load_definitions(source)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"smithy": "2.0", "shapes": ' + '{"a":' * 200_000 + "1" + "}" * 200_001,
-        json.dumps(with_path("a" + ".a" * 200_000)),
-        json.dumps({**model(5), "metadata": ["x"] * 1_900_000}),
-    ],
-    ids=["deep", "400 kB", "9 MB"],
-)
+@pytest.mark.parametrize("text", [
+    '{"smithy": "2.0", "shapes": ' + '{"a":' * 200_000 + "1" + "}" * 200_001,
+    json.dumps(with_path("a" + ".a" * 200_000)),
+    json.dumps({**model(5), "metadata": ["x"] * 1_900_000}),
+], ids=["deep", "400 kB", "9 MB"])  # fmt: skip
 def test_bombs_are_refused_and_named(text, tmp_path):
     file = tmp_path / "bomb.json"
     file.write_text(text)

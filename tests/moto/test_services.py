@@ -12,14 +12,19 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from docs.page_setups import make_table
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
 
 import boto_waiters_plus as bwp
 
+NIGHTLY = pytest.mark.nightly(subject="catalog")
 WAYS = ("wait_until", "get_waiter", "resource")
+ENDS = {
+    "response": bwp.ResponseOutcome, "exception": bwp.ExceptionOutcome,
+    "failure": bwp.WaiterFailedError, "timeout": bwp.WaiterTimeoutError,
+}  # fmt: skip
 
 
 def client(service):
@@ -48,22 +53,12 @@ def buckets(clock, at=None, change="create_bucket"):
 
 
 def tables(clock, at=None, change="create_table"):
-    dynamodb = client("dynamodb")
-
-    def create():
-        dynamodb.create_table(
-            TableName="orders",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-
     if at is not None and change == "create_table":
-        clock.call_at(at, create)
+        clock.call_at(at, lambda: make_table("orders"))
         return
-    create()
+    make_table("orders")
     if at is not None:
-        clock.call_at(at, lambda: dynamodb.delete_table(TableName="orders"))
+        clock.call_at(at, lambda: client("dynamodb").delete_table(TableName="orders"))
 
 
 def instances(clock, at=None, change="run"):
@@ -74,11 +69,8 @@ def instances(clock, at=None, change="run"):
     if at is not None:
         state = backend("ec2").get_instance(made["InstanceId"])._state
         state.name, state.code = "pending", 0
-        changes = {
-            "run": lambda: setattr(state, "name", "running"),
-            "terminate": lambda: ec2.terminate_instances(**ids),
-        }
-        clock.call_at(at, changes[change])
+        run, end = lambda: setattr(state, "name", "running"), lambda: ec2.terminate_instances(**ids)
+        clock.call_at(at, run if change == "run" else end)
     return ids
 
 
@@ -116,6 +108,9 @@ class Case:
     denied: int | None = None
     """The HTTP status of an error `seen` that a handler answers from the third call on."""
 
+    def __str__(self):
+        return f"{self.service}-{self.kind}-{self.waiter}"
+
 
 BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
 # fmt: off
@@ -148,13 +143,8 @@ CASES = [
 ]
 # fmt: on
 RUNS = [
-    pytest.param(
-        case,
-        way,
-        id=f"{case.service}-{case.kind}-{case.waiter}-{way}",
-        # A table has all of botocore's forms; what else there is runs at night.
-        marks=[] if case.service == "dynamodb" else pytest.mark.nightly(subject="catalog"),
-    )
+    # A table has all of botocore's forms; what else there is runs at night.
+    pytest.param(case, way, id=f"{case}-{way}", marks=[] if case.service == "dynamodb" else NIGHTLY)
     for case in CASES
     for way in WAYS
     if way != "resource" or case.resource is not None
@@ -196,43 +186,33 @@ def test_waiter_ends_as_the_table_has_it(case, way, virtual_time):
     with mock_aws():
         found = case.world(virtual_time, *case.change)
         wait = begin(case, way, {**case.parameters, **(found or {})})
-        if case.kind in ("response", "exception"):
-            succeeds(case, wait())
-        else:
-            fails(case, way, wait)
-
-
-def succeeds(case, outcome):
-    if case.kind == "response":
-        assert isinstance(outcome, bwp.ResponseOutcome)
-        assert outcome.response["ResponseMetadata"]["HTTPStatusCode"] == 200
-        assert case.seen is None or outcome.observed == case.seen
+        try:
+            ended = wait()
+        except bwp.WaiterError as error:
+            ended = error
+    is_by_count = case.kind == "timeout" and way == "get_waiter"
+    assert isinstance(ended, bwp.WaiterAttemptsError if is_by_count else ENDS[case.kind])
+    assert ended.attempts > 1 or case.kind == "failure"
+    if case.kind == "timeout" and not is_by_count:
+        assert ended.elapsed == pytest.approx(600, abs=1)
+    exception, response = told_by(ended)
+    if exception is None:
+        assert case.seen in (None, ended.observed)
+        assert response["ResponseMetadata"]["HTTPStatusCode"] == 200
     else:
-        assert isinstance(outcome, bwp.ExceptionOutcome)
-        assert isinstance(outcome.exception, ClientError)
-        assert outcome.exception.response["Error"]["Code"] == case.seen
-    assert outcome.attempts > 1
+        assert case.seen in (None, response["Error"]["Code"])
+        assert response["Error"] == exception.response["Error"]
 
 
-def fails(case, way, wait):
-    with pytest.raises(bwp.WaiterError) as caught:
-        wait()
-    error = caught.value
-    if case.kind == "failure":
-        assert isinstance(error, bwp.WaiterFailedError)
-    elif way != "get_waiter":
-        assert isinstance(error, bwp.WaiterTimeoutError)
-        assert error.elapsed == pytest.approx(600, abs=1)
-    else:
-        assert isinstance(error, bwp.WaiterAttemptsError)
-    if error.last_exception is not None:
-        code = error.last_exception.response["Error"]["Code"]
-        assert case.seen is None or code == case.seen
-        assert error.last_response["Error"]["Code"] == code
-        assert error.__cause__ is error.last_exception
-    else:
-        assert case.seen is None or error.observed == case.seen
-        assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 200
+def told_by(ended):
+    """Return the error and the response that a wait has ended with."""
+    match ended:
+        case bwp.WaiterError():
+            assert ended.__cause__ is ended.last_exception
+            return ended.last_exception, ended.last_response
+        case bwp.ExceptionOutcome():
+            return ended.exception, ended.exception.response
+    return None, ended.response
 
 
 @mock_aws
