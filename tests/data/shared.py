@@ -52,19 +52,20 @@ def operation_of(shape_id, *others):
     return service.model.operation_model(name)
 
 
-def full_sample(shape, text, seen=()):
-    """All members, the text in every string, lists of one item; of no shape, nothing."""
-    if shape is None:
+def full_sample(shape, text, items=1, seen=()):
+    """All members, the text in every string, lists and maps of so many; of no shape, nothing."""
+    if shape is None or shape.name in seen:
         return {}
-    if isinstance(shape, StructureShape):
-        if shape.name in seen:
-            return {}
-        inner = (*seen, shape.name)
-        return {name: full_sample(member, text, inner) for name, member in shape.members.items()}
-    if isinstance(shape, ListShape):
-        return [full_sample(shape.member, text, seen)]
-    if isinstance(shape, MapShape):
-        return {"key": full_sample(shape.value, text, seen)}
+    inner = (*seen, shape.name) if isinstance(shape, StructureShape) else seen
+    match shape:
+        case StructureShape():
+            members = shape.members.items()
+            return {name: full_sample(member, text, items, inner) for name, member in members}
+        case ListShape():
+            return [full_sample(shape.member, text, items, inner)] * items
+        case MapShape():
+            value = full_sample(shape.value, text, items, inner)
+            return {f"key-{number}": value for number in range(items)}
     return {"string": text, "boolean": False, "timestamp": 0}.get(shape.type_name, 1)
 
 

@@ -2,21 +2,38 @@
 
 import effect_of
 import effect_reasons
+import effect_rules
 import jmespath
 import pytest
+import rules_fresh
 from botocore.validate import ParamValidator
-from data.shared import CATALOG, effect_rows, effect_waiter, sample_call
+from data.shared import (
+    CATALOG,
+    CHANGED_OR_ALL,
+    effect_rows,
+    effect_waiter,
+    full_sample,
+    json_of,
+    put,
+    sample_call,
+)
+from data_digests import service_of
 from laws import by_service
+from rules_again import SAYS
 
 from boto_waiters_plus.changes.answers import refused_and_accepted
-from boto_waiters_plus.definitions.changes import shipped_refused_items
+from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS, shipped_refused_items
 from boto_waiters_plus.definitions.smithy import aws_namespace
-from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.data_model import member_names
 from boto_waiters_plus.service.shapes import walk
 
-LAWS = by_service([row[:2] for row in effect_rows()])
+RULES = json_of("tests/cases/effect-rules.json")
+SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
+CALLED = 1_700_000_000.0
+
 OF_CALL = {"call", "input", "output", "accepted", "refused", "time", "item"}
 OF_CALL |= {"adds", "left", "ready", "tags"}
 """What paths see besides the members of the two operations, and names that they give to parts."""
@@ -25,6 +42,17 @@ TEXT = "1" * 64
 """Long enough for an ARN, and a number."""
 
 pytestmark = pytest.mark.models
+
+
+def of_effects(is_meant=lambda shape, body: True):
+    """Run a test for each effect that is meant, by the shape of its mutation and its content."""
+    rows = [(shape, name) for shape, name, body in effect_rows() if is_meant(shape, body)]
+    return pytest.mark.parametrize(("shape", "name"), by_service(rows))
+
+
+@pytest.fixture
+def effect(shape, name):
+    return effect_of.effect_named(shape, name)
 
 
 def members_of(*shapes):
@@ -59,13 +87,12 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
     assert rest == []  # mutations that have neither
 
 
-@pytest.mark.parametrize(("shape", "name"), LAWS)
-def test_an_effect_fits_the_models(shape, name):
-    effect = effect_of.effect_named(shape, name)
+@of_effects()
+def test_an_effect_fits_the_models(effect):
     mutation, polled, trait = effect.mutation, effect.polled, effect.trait
     of_call = members_of(mutation.input_shape, mutation.output_shape) | OF_CALL
     paths = [each.path for each in trait.refusals]
-    call, items = sample_call(mutation, TEXT), shipped_refused_items(shape)
+    call, items = sample_call(mutation, TEXT), shipped_refused_items(effect.shape)
     if items is not None:
         call |= refused_and_accepted(items, call)
         assert call["refused"] or "[?" in items.path or "&&" in items.path
@@ -99,9 +126,8 @@ def test_an_effect_fits_the_models(shape, name):
     assert trait.basis != "transition" or trait.settle_for
 
 
-@pytest.mark.parametrize(("shape", "name"), LAWS)
-def test_no_effect_is_seen_in_an_empty_answer(shape, name):
-    effect = effect_of.effect_named(shape, name)
+@of_effects()
+def test_no_effect_is_seen_in_an_empty_answer(effect):
     waiter, empty = effect_waiter(effect), {"input": {}, "output": {}}
     match = waiter.matching.match_response({}, {}, call=empty)
     acceptor = None if match.index is None else waiter.definition.acceptors[match.index]
@@ -110,3 +136,79 @@ def test_no_effect_is_seen_in_an_empty_answer(shape, name):
     assert match.problems == () or isinstance(effect.trait.waiter, str)
     for refusal in effect.trait.refusals:
         jmespath.search(refusal.path, {"call": empty})
+
+
+def is_new_update(shape, body):
+    is_update = rules_fresh.is_update(shape.partition("#")[2])
+    return is_update and body["basis"] in ("identity", "version")
+
+
+@of_effects(is_new_update)
+def test_the_identity_of_an_update_is_new(effect):
+    """What was there before a call is no certain success of it."""
+    if (effect.shape.partition("#")[0], f"EffectNotNew.{effect.name}") not in SUPPRESSED:
+        assert next(rules_fresh.seen_from_before(effect), None) is None
+
+
+# --- deletions, after which another thing was made under the same name ---------------------------
+
+
+def says(effect, change=lambda output: None, *, time=None, answered="same"):
+    """Return the sentence of the success that matches a full answer of the poll, or None."""
+    call = {**sample_call(effect.mutation, answered), "time": time}
+    output = full_sample(effect.polled.output_shape, "same")
+    change(output)
+    index = Matching(effect.acceptors).match_response(output, {}, call=call).index
+    if index is None or index >= len(effect.trait.says):
+        return None
+    is_success = effect.acceptors[index].state is AcceptorState.SUCCESS
+    return effect.trait.says[index] if is_success else None
+
+
+@of_effects(lambda _, body: "madeAgain" in body)
+def test_what_was_created_later_is_another(effect):
+    path = effect.body["madeAgain"].removeprefix("output.")
+    for seconds, expected in ((-100, False), (1, False), (2.5, True)):
+
+        def created(output, seconds=seconds):
+            assert put(output, path, CALLED + seconds)
+
+        assert (says(effect, created, time=CALLED) == SAYS) is expected, seconds
+        assert says(effect, created) != SAYS  # the answer of the call has no date
+
+
+@of_effects(lambda _, body: any(e.get("says") == SAYS for e in body.get("acceptors", ())))
+def test_what_has_another_id_is_another(effect):
+    assert says(effect) != SAYS
+    assert says(effect, answered="other") == SAYS
+    assert says(effect, dict.clear, answered="other") != SAYS
+
+
+# --- the rules of `tools/effect_rules.py` --------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", RULES, ids=[f"{row['rule']}: {row['name']}" for row in RULES])
+def test_a_rule_finds_what_it_is_for(row):
+    traits = {EFFECT: {"Name": row["effect"]}}
+    traits |= {REFUSED_ITEMS: row["refused"]} if "refused" in row else {}
+    found = [each for _, each in effect_rules.found({row["shape"]: {"traits": traits}})]
+    assert [each.rule for each in found].count(row["rule"]) == row["finds"]
+
+
+@pytest.mark.parametrize("is_meant", CHANGED_OR_ALL)
+def test_no_shipped_effect_is_found_that_is_not_suppressed_by_its_name(is_meant):
+    document = effect_of.shipped_document()["shapes"].items()
+    shapes = {shape: applied for shape, applied in document if is_meant(service_of(shape))}
+    found = effect_rules.unsuppressed(shapes)
+    assert [f"{each.rule}.{effect.name} {effect.shape}" for effect, each in found] == []
+
+
+@CATALOG
+def test_every_suppression_of_an_effect_is_needed_and_has_a_reason():
+    found = {
+        (effect.shape.partition("#")[0], f"{each.rule}.{effect.name}")
+        for effect, each in effect_rules.found()
+    }
+    known = [each for each in effect_rules.suppressions() if each.id.startswith("Effect")]
+    assert [each for each in known if (each.namespace, each.id) not in found] == []
+    assert all(each.reason for each in known)

@@ -2,7 +2,6 @@
 
 import boto3
 import pytest
-from data_rules import check
 
 from boto_waiters_plus import WaiterTimeoutError, wait_until
 
@@ -39,16 +38,3 @@ def test_an_empty_page_that_others_follow_is_not_the_end(
     client = boto3.client(service)
     answers(client, {items: [], token: "more"}, {items: []})
     assert wait_until(client, waiter, max_wait=60).attempts == 2
-
-
-@pytest.mark.parametrize(("name", "condition", "found"), [
-    ("VolumeDeleted", "length(Volumes[?State == 'deleted']) > `0`", True),
-    ("VolumeDeleted", "length(Volumes[?State != 'deleted']) == `0`", False),
-    ("VolumeAvailable", "length(Volumes[?State == 'available']) > `0`", False),
-])  # fmt: skip
-def test_a_wait_that_no_empty_list_ends_is_found(name, condition, found, waitable):
-    holds = {"path": condition, "expected": "true", "comparator": "booleanEquals"}
-    success = {"state": "success", "matcher": {"output": holds}}
-    model = waitable(name, "DescribeVolumes", success, namespace="com.amazonaws.ec2")
-    events = [each for each in check(model) if each.id.startswith("WaiterNeverGone")]
-    assert [each.id for each in events] == ([f"WaiterNeverGone.{name}"] if found else [])

@@ -17,6 +17,7 @@ from boto_waiters_plus.definitions.changes import REFUSED_ITEMS
 from boto_waiters_plus.definitions.shipped import from_groups, shipped_definitions
 from boto_waiters_plus.definitions.smithy import WAITABLE
 
+CASES = json_of("tests/cases/raise-rules.json")
 JOB = {"IN_PROGRESS": "retry", "SUCCEEDED": "success", "FAILED": "failure"}
 
 
@@ -25,41 +26,19 @@ def operation(name):
     return botocore.session.get_session().get_service_model(service).operation_model(name)
 
 
-@pytest.mark.parametrize(("waiter", "value", "known", "verdict"), [
-    ("JobSucceeded", "RUN_FAILED", {}, "failure"),
-    ("JobSucceeded", "SYNC_FAILED", {"DEPLOY_FAILED": "retry"}, None),
-    ("JobSucceeded", "PENDING_CODE", {}, "retry"), ("JobSucceeded", "DELETING", {}, "failure"),
-    ("JobSucceeded", "DELETING", {"DELETED": "retry"}, None), ("JobSucceeded", "PAUSED", {}, None),
-    ("JobSucceeded", "PAUSING", {}, None),
-    ("JobSucceeded", "PAUSING", {"STOPPING": "retry"}, "retry"),
-    ("JobSucceeded", "FAILED_CLEANUP_IN_PROGRESS", {}, None),
-    ("JobSucceeded", "PARTIALLY_SUCCEEDED", {}, None), ("JobSucceeded", "DISABLE_FAILED", {}, None),
-    ("JobUpdated", "CREATE_FAILED", {}, None), ("JobSucceeded", "DONE", {}, None),
-    ("TaskInProgress", "IN_PROGRESS", {}, None), ("JobDeleted", "DELETE_FAILED", {}, "failure"),
-    ("JobDeleted", "CREATE_FAILED", {}, "retry"), ("JobDeleted", "STANDBY", {}, "retry"),
-    ("JobDeleted", "DELETE_COMPLETE", {}, None), ("JobDeleted", "FAILED", {}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(("waiter", "value", "known", "verdict"), CASES["states"])
 def test_a_new_state_is_what_its_words_and_siblings_say(waiter, value, known, verdict):
     answer = raise_rules.verdict_on(waiter, value, JOB | known)
     assert (answer and answer.text) == verdict
 
 
-@pytest.mark.parametrize(("text", "is_allowed"), [
-    ("Describes a replicator.", True), ("Use DescribeReplicator to retrieve a replicator.", True),
-    ("Describes a replicator. Each call is billed.", False),
-    ("Describes a replicator, with a presigned URL.", False),
-    ("Describes a replicator, and starts it.", False), ("Prepares a replicator.", False),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "is_allowed"), CASES["reads"])
 def test_a_read_may_be_polled_if_nothing_alarms(text, is_allowed):
     read = operation("kafka.DescribeReplicator")
     assert raise_rules.may_be_polled(read, text) is is_allowed
 
 
-@pytest.mark.parametrize(("name", "path"), [
-    ("athena.GetSession", None), ("cloudtrail.GetImport", None),
-    ("kafka.DescribeReplicator", "ReplicatorState"), ("ec2.DescribeVolumes", None),
-    ("bedrock.GetEvaluationJob", None), ("apigatewayv2.GetPortal", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "path"), CASES["waiters"])
 def test_a_waiter_is_drafted_where_every_value_says_what_it_is(name, path):
     found = raise_rules.waiter_for(operation(name))
     assert (found and found[0].path) == path
@@ -92,30 +71,14 @@ def test_the_end_of_what_can_be_deleted_is_an_error():
     assert raise_rules.deletion_for(operation("ec2.DescribeVolumes"), ()) is None
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ("A token. Valid for 30 minutes after creation.", 1800),
-    ("Valid for 7 days after creation.", 604800),
-    ("Valid for an hour after creation.", 3600),
-    ("Valid for as long as you like after creation.", None),
-    ("Valid for 1 hour or 2 hours after creation.", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "found"), CASES["lifetimes"])
 def test_another_time_in_the_same_sentence_is_the_new_lifetime(text, found):
     answer = raise_rules.lifetime_instead("Valid for 24 hours after creation.", text)
     assert (answer and answer[1]) == found
 
 
 @CATALOG
-@pytest.mark.parametrize(("line", "problem"), [
-    ("read kafka DescribeReplicator: yes", "no answer"),
-    ("waiter kafka DescribeReplicator: allow", "no draft"),
-    ("effect kafka CreateReplicator: -", "no answer"),
-    ("state kafka ReplicatorRunning NEW: fail", "success, failure or retry"),
-    ("state kafka NoSuchWaiter NEW: retry", "success, failure or retry"),
-    ("read nope GetIt: allow", "no service nope"),
-    ("read kafka GetIt: allow", "no operation GetIt"),
-    ("tokens kafka GetIt: allow", "no question"),
-    ("check kafka: suppress", "no question"),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "problem"), CASES["answers"])
 def test_an_answer_that_cannot_be_right_is_refused_before_any_is_written(tmp_path, line, problem):
     import raise_botocore  # noqa: PLC0415 - loads all of the tools
 

@@ -10,6 +10,7 @@ import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.validate import validate_parameters
+from data.shared import json_of
 from data.shared import operation_of as operation_with
 
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_json
@@ -21,42 +22,8 @@ from boto_waiters_plus.service.sharing import shipped_coalescing
 
 SHAPES = shipped_json("screens.json")["shapes"]
 
-BEDROCK = "com.amazonaws.bedrock"
-# What the names in the models do not tell.
-PARAMETERS = {
-    "com.amazonaws.sagemaker#DescribeModelPackage": {"ModelPackageType": "Both"},
-    "com.amazonaws.ssm#GetAutomationExecution": {
-        "Filters": [{"Key": "ExecutionStatus", "Values": ["Pending", "InProgress", "Waiting"]}]
-    },
-}
-RESOURCES = {
-    f"{BEDROCK}#GetProvisionedModelThroughput": "ProvisionedModel",
-    "com.amazonaws.bedrockruntime#GetAsyncInvoke": "Invocation",
-    "com.amazonaws.imagebuilder#GetImage": "ImageBuildVersion",
-    "com.amazonaws.sagemaker#DescribeAutoMLJobV2": "AutoMLJob",
-    # That of a command on an instance: the command is a parameter of the list.
-    "com.amazonaws.ssm#GetCommandInvocation": "Instance",
-}
-"""What an operation is about, if its identifiers do not call it by the operation's name."""
-IDENTIFIERS = {
-    f"{BEDROCK}#GetProvisionedModelThroughput": "provisionedModelArn provisionedModelName",
-    "com.amazonaws.cloudformation#DescribeStacks": "StackName StackId",
-    "com.amazonaws.emr#DescribeCluster": "Id",
-}
-"""Those that the documentation of an operation allows, if others than its parameter is called."""
-SIZES = {"BatchGetDeployments": 25, "DescribeSnapshots": 50}
-"""The most that the documentation alone tells; for the other operations, it is 100."""
-IMAGE = "arn:aws:imagebuilder:us-east-1:1:image/base/1.0.0/1"
-ARNS = {
-    "PipelineExecutionArn": "arn:aws:sagemaker:us-east-1:1:pipeline/orders/execution/run",
-    "executionArn": "arn:aws:states:us-east-1:1:execution:orders:run",
-    "imageBuildVersionArn": IMAGE,
-}
-PARENTS = {
-    "PipelineName": "arn:aws:sagemaker:us-east-1:1:pipeline/orders",
-    "stateMachineArn": "arn:aws:states:us-east-1:1:stateMachine:orders",
-}
-"""The parents that are part of these ARNs."""
+FACTS = json_of("tests/cases/screens.json")
+ARNS = FACTS["arns"]
 
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
@@ -138,7 +105,7 @@ def sample(shape, path=""):
 def test_each_state_is_that_of_the_resource_beside_it(shape_id):
     operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
-    resource = RESOURCES.get(shape_id, resource_of(operation))
+    resource = FACTS["resources"].get(shape_id, resource_of(operation))
     assert resource_of(sibling) in {resource, resource_of(operation)}
     polled = shape_at(operation.output_shape, screen.path)
     item = shape_at(sibling.output_shape, screen.items)
@@ -146,7 +113,7 @@ def test_each_state_is_that_of_the_resource_beside_it(shape_id):
     kinds = {"identifier", "name", "id", "arn"} if own == "identifier" else {own, "arn"}
     assert own in kinds - {None}
     ids = [name for name in item.members if kind_of(name, resource) in kinds]
-    ids = IDENTIFIERS.get(shape_id, " ".join(ids)).split()
+    ids = FACTS["identifiers"].get(shape_id, ids)
     found = screen.states(sample(sibling.output_shape))
     assert found.keys() == {f"{screen.items}[{n}].{name}" for n in range(2) for name in ids}
     for identifier, states in found.items():
@@ -178,7 +145,11 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     parameters = {name: ARNS.get(name, name.ljust(36, "1")) for name in names}
     validate_parameters(parameters, operation.input_shape)
     scope = screen.scope_of(parameters)
-    parents = parameters | {f"{name}Equals": value for name, value in parameters.items()} | PARENTS
+    parents = (
+        parameters
+        | {f"{name}Equals": value for name, value in parameters.items()}
+        | FACTS["parents"]
+    )
     assert scope == {name: parents[name] for name in screen.scope}
     requests = list(screen.requests(scope, [parameters[screen.id]]))
     following = screen.next_request(requests[0], sample(sibling.output_shape))
@@ -187,7 +158,7 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     # What is in progress has begun lately, and is on the first pages of a list that is sorted so.
     orders = {x for x in sibling.input_shape.members if x.lower() in {"sortby", "sortorder"}}
     others = {name: value for name, value in screen.parameters.items() if name not in orders}
-    assert others == PARAMETERS.get(shape_id, {})
+    assert others == FACTS["parameters"].get(shape_id, {})
     for name in orders:
         assert re.search("time|started_at|descending", str(screen.parameters[name]).lower())
     pages = paginator_of(sibling)
@@ -199,7 +170,7 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     size = sibling.input_shape.members.get(screen.batch or screen.page_member)
     if size is not None:
         assert size.type_name in {"integer", "list"}
-        assert screen.page_size <= size.metadata.get("max", SIZES.get(sibling.name, 100))
+        assert screen.page_size <= size.metadata.get("max", FACTS["sizes"].get(sibling.name, 100))
 
 
 @pytest.mark.parametrize(("operation", "parameters"), [
@@ -210,7 +181,7 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     ("sfn#DescribeExecution", {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"}),
     ("sfn#DescribeExecution", {"executionArn": ARNS["executionArn"], "includedData": "ALL_DATA"}),
     # It is listed by its build version only.
-    ("imagebuilder#GetImage", {"imageBuildVersionArn": IMAGE.removesuffix("/1")}),
+    ("imagebuilder#GetImage", {"imageBuildVersionArn": ARNS["imageBuildVersionArn"][:-2]}),
 ])  # fmt: skip
 def test_wait_that_the_sibling_cannot_be_asked_for(operation, parameters):
     assert shipped_screens()[f"com.amazonaws.{operation}"].scope_of(parameters) is None

@@ -1,27 +1,40 @@
 """The files under `data/`: form, content, and that regenerating them changes nothing."""
 
+import contextlib
 import itertools
 import re
 
-import boto3
 import botocore
 import pytest
 from botocore import xform_name
-from data.shared import CATALOG, ROOT, json_of, service_model
+from data.shared import CATALOG, ROOT, full_sample, json_of, operation_of, service_model
 from data_rules import check
+from laws import by_service
 from script_modules import script
 
-from boto_waiters_plus import enable, load_definitions
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions, shipped_services
-from boto_waiters_plus.definitions.smithy import WAITABLE
+from boto_waiters_plus import load_definitions
+from boto_waiters_plus.definitions.shipped import (
+    WRITTEN_FOR,
+    shipped_definitions,
+    shipped_services,
+    shipped_traits,
+)
+from boto_waiters_plus.definitions.smithy import REPORTS, WAITABLE
 from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
 from boto_waiters_plus.engine.delays import delay_range
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
 from boto_waiters_plus.service.catalog import client_name
+from boto_waiters_plus.service.data_model import DataModel, member_names
+from boto_waiters_plus.service.places import default_loader
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
+from boto_waiters_plus.service.shapes import walk
 from boto_waiters_plus.validation import Severity
 
 DATA = ROOT / "data"
+RULES = json_of("tests/cases/data-rules.json")
+REPORTS_OF = shipped_traits(REPORTS)
+REPORTED = [(shape, waiter) for shape, reports in REPORTS_OF.items() for waiter in reports]
 SERVICES = list(shipped_services())
 TRAITS = json_of("data/traits.json")
 CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
@@ -83,12 +96,6 @@ def test_an_answer_of_nothing_is_no_success():
     assert succeeding == SUCCEED_ON_NOTHING
 
 
-def test_a_real_client_has_them_among_its_attributes():
-    client = enable(boto3.client("athena", region_name="us-east-1"))
-    assert "wait_until_query_execution_succeeded" in dir(client)
-    assert client.wait_until_query_execution_succeeded.definition.tags[0] == "curated"
-
-
 def test_traits_of_our_own_are_defined():
     files = [json_of(path) for path in DATA.glob("*.json")]
     shapes = [shape for file in files for shape in file.get("shapes", {}).values()]
@@ -142,13 +149,59 @@ def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
 
 def unneeded_suppressions(events):
     covered = [(f"{event.id}.", event.shape.partition("#")[0]) for event in events]
+    # Those of effects are tested with their rules.
+    known = [x for x in TRAITS["metadata"]["suppressions"] if not x["id"].startswith("Effect")]
     return [
         each
-        for each in TRAITS["metadata"]["suppressions"]
-        # Those of effects are tested with their rules.
-        if not each["id"].startswith("Effect")
-        and not any(
+        for each in known
+        if not any(
             event_id.startswith(f"{each['id']}.") and each["namespace"] in ("*", namespace)
             for event_id, namespace in covered
         )
     ]
+
+
+# --- rules, reports and the work of expressions ------------------------------------------------
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("row", RULES, ids=[row["name"] for row in RULES])
+def test_a_rule_finds_what_it_is_for(row, waitable):
+    names, rule = (row["waiter"], row["operation"]), row.get("rule", "WaiterDenied")
+    document = waitable(*names, *row["acceptors"], namespace=row["service"])
+    found = [event.id for event in check(document) if event.id.startswith(rule)]
+    assert found == row["finds"]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("shape", "waiter"), by_service(REPORTED))
+def test_every_word_can_be_read(shape, waiter):
+    operation = operation_of(shape)
+    shapes = [*walk(operation.output_shape)]
+    has_keys = any(each.shape.type_name == "map" for each in shapes)
+    for word, path in REPORTS_OF[shape][waiter].items():
+        assert word == word.lower().strip()
+        assert not DataModel(operation, [("output", path)]).sensitive, path
+        # The keys of a map are no members.
+        assert has_keys or member_names(path) <= {each.name for each in shapes}, path
+
+
+def steps_of(paths, document):
+    evaluation = SpecEvaluation()
+    for path in paths:
+        with contextlib.suppress(TypeError, ValueError):
+            Path(path).value(document, evaluation)
+    return MOST_STEPS - evaluation.steps_left
+
+
+@CATALOG
+def test_shipped_expressions_take_few_steps():
+    most = {}
+    for service in default_loader().list_available_services("service-2"):
+        for waiter in ServiceWaiters(service_model(service), None).values():
+            output = full_sample(waiter.operation.output_shape, "text", items=20)
+            paths = [path for _, path in waiter.polling.matching.paths]
+            both = {"input": {}, "output": output}
+            steps = max(steps_of(paths, output), steps_of(paths, both))
+            most[steps] = service, waiter.definition.name
+    assert max(most) < MOST_STEPS / 50, most[max(most)]

@@ -8,24 +8,10 @@ from botocore import xform_name
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
-from boto_waiters_plus.definitions.words import listed
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
 
-NEAR = "complete completed succeeded successful finished ready available active done"
-OPPOSITES = (
-    "active/inactive archived/unarchived associated/disassociated attached/detached "
-    "authorized/deauthorized available/deleted blocked/unblocked connected/disconnected "
-    "created/deleted enabled/disabled exists/not_exists healthy/unhealthy "
-    "in_service/out_of_service initialized/uninitialized present/absent protected/unprotected "
-    "provisioned/deprovisioned published/unpublished ready/unavailable registered/deregistered "
-    "restored/deleted running/stopped started/stopped succeeded/failed"
-)
-ENDS = listed(
-    "absent canceled cancelled deauthorized delete deleted deletion deprovisioned deregistered "
-    "detached disabled disassociated disconnected failed inactive not out paused released revoked "
-    "rollback standby stopped suspended terminated unavailable unhealthy uninitialized unrouted"
-)
+ENDS = frozenset(CASES["ends"])
 # Another waiter has the very state that was given.
 NOT_SUGGESTED = {("deadline", "job_succeeded"), ("rds", "db_snapshot_available")}
 
@@ -38,7 +24,7 @@ def waiters(service):
     return [xform_name(name) for name in unread_shipped(service)]
 
 
-@pytest.mark.parametrize(("service", "guess", "meant"), CASES, ids=str)
+@pytest.mark.parametrize(("service", "guess", "meant"), CASES["guesses"], ids=str)
 def test_a_guess_is_answered_with_what_was_meant(service, guess, meant):
     suggested = near_waiters(guess, waiters(service))
     assert len(suggested) <= 3
@@ -54,7 +40,7 @@ def test_names_keep_the_spelling_of_those_known():
 
 def test_no_suggestion_has_the_opposite_meaning():
     wrong = []
-    pairs = [tuple(pair.split("/")) for pair in OPPOSITES.split()]
+    pairs = CASES["opposites"].items()
     for service in shipped_services():
         known = waiters(service)
         for name in known:
@@ -79,7 +65,7 @@ def test_words_of_one_meaning_are_near():
         for place, name in enumerate(known):
             resource, _, state = name.rpartition("_")
             # A third of the words for each name: all of them take too long.
-            words = NEAR.split()[place % 3 :: 3] if state in NEAR.split() else ()
+            words = CASES["near"][place % 3 :: 3] if state in CASES["near"] else ()
             guesses = {f"{resource}_{word}" for word in words}
             if any(name not in near_waiters(guess, known) for guess in guesses - {*known}):
                 missed.add((service, name))

@@ -39,16 +39,6 @@ def test_wait_can_be_stored_before_it_begins():
     assert machine.step(m.Begin(), 1e9, min) == m.Poll(300)
 
 
-def test_begin_repeats_the_last_decision():
-    paused = resumed(machine_after(m.Begin(), NO_MATCH))
-    assert paused.step(m.Begin(), 777, min) == m.Pause(5)
-    assert paused.step(m.Woken(), 782, min) == m.Poll(294)
-    polling = resumed(machine_after(m.Begin(), NO_MATCH, m.Woken()))
-    assert polling.step(m.Begin(), 777, min) == m.Poll(294)
-    assert polling.state.attempts == 2
-    assert polling.step(m.Responded(m.Facts(acceptor=0)), 778, min) == m.Succeeded(0)
-
-
 @pytest.mark.parametrize(("options", "elapsed"), [({}, 0), ({"now": 1000}, 7)])
 def test_time_counts_from_now_if_that_is_given(options, elapsed):
     machine = resumed(machine_after(m.Begin()), **options)

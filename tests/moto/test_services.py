@@ -4,7 +4,6 @@ Later changes are planned on the virtual clock. What moto cannot produce (a stat
 an error it never raises) is set on its backend, or answered by a handler.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -74,19 +73,6 @@ def instances(clock, at=None, change="run"):
     return ids
 
 
-def stacks(clock, at=None, change=None):
-    cloudformation = client("cloudformation")
-    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {}}}}
-    cloudformation.create_stack(StackName="network", TemplateBody=json.dumps(template))
-    [made] = backend("cloudformation").stacks.values()
-    if change == "delete":
-        clock.call_at(at, lambda: cloudformation.delete_stack(StackName="network"))
-        return
-    made.status = "CREATE_IN_PROGRESS"
-    if change is not None:
-        clock.call_at(at, lambda: setattr(made, "status", change))
-
-
 # --- cases --------------------------------------------------------------------------------------
 
 
@@ -112,7 +98,7 @@ class Case:
         return f"{self.service}-{self.kind}-{self.waiter}"
 
 
-BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
+BUCKET, TABLE = {"Bucket": "photos"}, {"TableName": "orders"}
 # fmt: off
 CASES = [
     Case("s3", "response", "bucket_exists", buckets, (8,), BUCKET, resource="Bucket"),
@@ -132,14 +118,6 @@ CASES = [
     Case("ec2", "failure", "instance_running", instances, (20, "terminate"), {}, ["terminated"],
          "Instance"),
     Case("ec2", "timeout", "instance_stopped", instances, (), {}, ["running"], "Instance"),
-    Case("cloudformation", "response", "stack_create_complete", stacks, (70, "CREATE_COMPLETE"),
-         STACK, ["CREATE_COMPLETE"]),
-    Case("cloudformation", "exception", "stack_delete_complete", stacks, (70, "delete"), STACK,
-         "ValidationError"),
-    Case("cloudformation", "failure", "stack_create_complete", stacks, (70, "ROLLBACK_COMPLETE"),
-         STACK, ["ROLLBACK_COMPLETE"]),
-    Case("cloudformation", "timeout", "stack_create_complete", stacks, (), STACK,
-         ["CREATE_IN_PROGRESS"]),
 ]
 # fmt: on
 RUNS = [
