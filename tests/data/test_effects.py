@@ -1,11 +1,17 @@
 """`data/effects.json`: what follows a mutation, checked against the models of botocore."""
 
+import itertools
+import math
+import random
+
 import effect_of
 import effect_reasons
 import effect_rules
+import hypothesis
 import jmespath
 import pytest
 import rules_fresh
+import rules_moves
 from botocore.validate import ParamValidator
 from data.shared import (
     CATALOG,
@@ -18,21 +24,27 @@ from data.shared import (
     sample_call,
 )
 from data_digests import service_of
+from hypothesis import strategies as st
 from laws import by_service
 from rules_again import SAYS
 
 from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS, shipped_refused_items
 from boto_waiters_plus.definitions.smithy import aws_namespace
+from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
+from boto_waiters_plus.options import WaitOptions, policy_for
 from boto_waiters_plus.service.data_model import member_names
 from boto_waiters_plus.service.shapes import walk
 
 RULES = json_of("tests/cases/effect-rules.json")
 SUPPRESSED = {(each.namespace, each.id) for each in effect_rules.suppressions()}
 CALLED = 1_700_000_000.0
+AFTER_OWN = 15
+"""Seconds that the state at rest must hold after a state of the change itself."""
+MAX_WAIT = 100_000
 
 OF_CALL = {"call", "input", "output", "accepted", "refused", "time", "item"}
 OF_CALL |= {"adds", "left", "ready", "tags"}
@@ -182,6 +194,102 @@ def test_what_has_another_id_is_another(effect):
     assert says(effect) != SAYS
     assert says(effect, answered="other") == SAYS
     assert says(effect, dict.clear, answered="other") != SAYS
+
+
+# --- the state from before a call is no success, whatever other states are seen ------------------
+
+
+def is_uncertain(_, body):
+    """Of a waiter that tells more than a transition, each success is certain."""
+    return "settleFor" in body and ("operation" in body or body["basis"] == "transition")
+
+
+@pytest.fixture
+def uncertain_effect(effect):
+    if not rules_moves.uncertain_successes(effect):
+        pytest.skip("each success is certain")
+    return effect
+
+
+def own_indexes(effect):
+    """Return the indexes of the acceptors that name the states of the change."""
+    return [
+        index
+        for index, each in enumerate(effect.acceptors)
+        if each.state is AcceptorState.RETRY and index in effect.trait.certain
+    ]
+
+
+@of_effects(is_uncertain)
+def test_a_state_of_the_change_moves_the_wait(uncertain_effect):
+    effect = uncertain_effect
+    uncertain = [effect.acceptors[index] for index in rules_moves.uncertain_successes(effect)]
+    matching, call = effect_waiter(effect).matching, sample_call(effect.mutation, TEXT)
+    # The item that has the state, among those of the call that it may be.
+    items = jmespath.search(effect.trait.each, {"call": call}) if effect.trait.each else []
+    for path, states in rules_moves.own_states(effect, uncertain).items():
+        for state in states:
+            answer = full_sample(effect.polled.output_shape, TEXT)
+            assert put(answer, path, state)
+            matches = {
+                matching.match_response(answer, call["input"], call=call, item=item).index
+                for item in [*(items or ()), "1=1", f"{TEXT}=1", None]
+            }
+            assert matches & {*own_indexes(effect)}, (path, state)
+
+
+def ended(waiter, policy, courses, seed):
+    """Return when the wait succeeds, and what each poll has seen and when.
+
+    Args:
+        waiter: of the effect.
+        policy: of the wait.
+        courses: pairs of facts and the seconds for which polls give them, the last one for ever.
+        seed: of the delays.
+    """
+    wait, draws = m.Machine(waiter.definition.states, policy), random.Random(seed)
+    now, seen = 0.0, []
+    decision = wait.step(m.Begin(), now, draws)
+    while True:
+        match decision:
+            case m.Poll():
+                ends = itertools.accumulate(seconds for _, seconds in courses)
+                kind = next(kind for (kind, _), end in zip(courses, ends, strict=True) if now < end)
+                seen.append((now, kind))
+                facts, _ = waiter.of_response[kind]
+                decision = wait.step(m.Responded(facts), now, draws)
+            case m.Pause(seconds):
+                now += seconds
+                decision = wait.step(m.Woken(), now, draws)
+            case _:
+                assert isinstance(decision, m.Succeeded)
+                return now, seen
+
+
+@of_effects(is_uncertain)
+@hypothesis.given(data=st.data())
+@hypothesis.settings(
+    max_examples=20, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_no_success_before_the_state_at_rest_has_held(uncertain_effect, data):
+    """Whether a replica flips, or another process begins before, during or after the change."""
+    effect, waiter = uncertain_effect, effect_waiter(uncertain_effect)
+    at_rest, own = rules_moves.uncertain_successes(effect), own_indexes(effect)
+    # None: no acceptor matches, as during a maintenance or on the change of somebody else.
+    kinds = st.sampled_from([*at_rest, *own, None])
+    courses = data.draw(st.lists(st.tuples(kinds, st.integers(1, 400)), min_size=1, max_size=8))
+    settle_for = effect.trait.settle_for
+    policy = policy_for(waiter.definition, WaitOptions(settle_for=settle_for), MAX_WAIT)
+    seed = data.draw(st.integers(0, 9))
+    at, seen = ended(waiter, policy, [*courses, (at_rest[0], math.inf)], seed)
+    others = [time for time, kind in seen if kind not in at_rest]
+    needed = AFTER_OWN if any(kind in own for _, kind in seen) else settle_for
+    last = max(others, default=0)
+    assert at - last >= needed - 1e-6
+    # Nor does it come much later than it may.
+    later = max(time for time, _ in seen if time <= at)
+    since = sum(seconds for _, seconds in courses)
+    assert later <= max(since, last) + settle_for + 3 * policy.delays.max_delay
 
 
 # --- the rules of `tools/effect_rules.py` --------------------------------------------------------

@@ -1,6 +1,7 @@
 """`WaiterDefinition.from_states`: waiters in one call."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from boto_waiters_plus import WaiterDefinition
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.matching import Matching
 
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "from-states.json").read_text())
 texts = st.text("ab'\\`\"\nü", min_size=1, max_size=5)
 one_of_few = st.sampled_from(["a", "b", "c'\\", "d`", 'e"', "f\n", "g"])
 lists = st.lists(one_of_few, unique=True, max_size=3)
@@ -109,51 +111,14 @@ def test_errors_and_delays_are_those_given():
     assert (made().min_delay, made().max_delay) == (2, 30)
 
 
-@pytest.mark.parametrize(("kind", "options", "words"), [
-    (ValueError, {"success": []}, "success and success_on_error"),
-    (ValueError, {"failure": ["DONE"]}, "'DONE'"),
-    (ValueError, {"success_on_error": ["E"], "retry_on_error": ["E"]}, "'E'"),
-    (ValueError, {"retry_on_error": [""]}, r"retry_on_error\[0\]"),
-    (ValueError, {"path": "Job."}, "path 'Job.'"),
-    (ValueError, {"failure": ["F"], "reason": "Job."}, "reason 'Job.'"),
-    (ValueError, {"failure": ["F"], "reason": ""}, "reason is empty"),
-    (ValueError, {"reason": "Job.Why"}, "reason .*failure"),
-    (ValueError, {"name": "jobDone"}, "name"),
-    (ValueError, {"many": "some"}, "many"),
-    (ValueError, {"max_delay": 1}, r"min_delay \(2\) .*max_delay \(1\)"),
-    (TypeError, {"success": "DONE"}, r"success .*\['DONE'\]"),
-    (TypeError, {"success": [True]}, r"success\[0\]"),
-    (TypeError, {"success": 1}, "success"),
-    (TypeError, {"path": None}, "path"),
-    (TypeError, {"failure": "F"}, "failure"),
-    (TypeError, {"failure": [1]}, r"failure\[0\]"),
-    (TypeError, {"success_on_error": 1}, "success_on_error"),
-])  # fmt: skip
+@pytest.mark.parametrize(("kind", "options", "words"), CASES["refused"])
 def test_bad_argument_is_named(kind, options, words):
-    with pytest.raises(kind, match=words):
+    with pytest.raises({"TypeError": TypeError, "ValueError": ValueError}[kind], match=words):
         made(**options)
 
 
-ITEMS = [
-    {"State": {"Name": "up"}, "Why": ["fine"], "Parts": [{"S": "up"}]},
-    {"State": {"Name": "down"}, "Why": ["killed", "x"], "Parts": [{"S": "up"}, {"S": "down"}]},
-    {"State": {"Name": "down"}, "Why": ["later"], "Parts": [{"S": "up"}]},
-]
-GROUPS = {"Groups": [{"Items": [each]} for each in ITEMS], "Notes": [{"T": "of the first"}]}
-
-
-@pytest.mark.parametrize(("path", "reason", "message"), [
-    ("Groups[].Items[].State.Name", "Groups[].Items[].Why[0]", "killed"),
-    ("Groups[*].Items[*].State.Name", "Groups[].Items[].Why[]", "killed"),
-    ("Groups[].Items[].Parts[].S", "Groups[].Items[].Why", ["killed", "x"]),
-    ("Groups[].Items[].Parts[*].S", "Groups[].Items[].Why[0]", "killed"),
-    ("Groups[].Items[].State.Name", "Notes[].T", False),
-    ("sort(Groups[].Items[].State.Name)", "sort(Groups[].Items[].Why[])[]", False),
-    ("Groups[1:2][].Items[].State.Name", "Notes[].T", ["of the first"]),
-    ("Groups[].Items[].State.Name", "Groups[].Items[].Why[] | [0]", "fine"),
-    ("Groups[1].Items[0].State.Name", "Groups[1].Items[].Why[]", ["killed", "x"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("path", "reason", "message"), CASES["reasons"])
 def test_the_reason_is_that_of_the_failed_item(path, reason, message):
     matching = Matching(made(path, ["DONE"], failure=["down"], reason=reason).acceptors)
-    match = matching.match_response(GROUPS)
+    match = matching.match_response(CASES["answer"])
     assert (match.message, match.problems) == (message, ())

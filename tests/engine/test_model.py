@@ -11,23 +11,20 @@ def matcher(comparator, expected="up", path="state"):
     return {"path": path, "expected": expected, "comparator": comparator}
 
 
-BODY = {
-    "documentation": "Waits for a thing.",
-    "acceptors": [
-        {"state": "success", "matcher": {"output": matcher("stringEquals")}},
-        {"state": "success", "matcher": {"output": matcher("allStringEquals", path="all[]")}},
-        {"state": "success", "matcher": {"output": matcher("stringEquals")}},
-        {"state": "retry", "matcher": {"inputOutput": matcher("anyStringEquals", path="any[]")}},
-        {"state": "retry", "matcher": {"output": matcher("booleanEquals", "false")}},
-        {"state": "retry", "matcher": {"errorType": "com.acme#NotThere"}},
-        {"state": "failure", "matcher": {"success": True}, "message": "reason"},
-        {"state": "failure", "matcher": {"success": False}},
-    ],
-    "minDelay": 3,
-    "maxDelay": 9,
-    "deprecated": True,
-    "tags": ["one", "two"],
-}
+ACCEPTORS = [
+    ("success when state is 'up'", {"output": matcher("stringEquals")}),
+    ("success when every all[] is 'up'", {"output": matcher("allStringEquals", path="all[]")}),
+    ("success when state is 'up'", {"output": matcher("stringEquals")}),
+    ("retry when any any[] is 'up'", {"inputOutput": matcher("anyStringEquals", path="any[]")}),
+    ("retry when state is false", {"output": matcher("booleanEquals", "false")}),
+    ("retry when the call fails with NotThere", {"errorType": "com.acme#NotThere"}),
+    ("failure when the call succeeds", {"success": True}),
+    ("failure when the call fails", {"success": False}),
+]
+BODY = {"acceptors": [{"state": text.split()[0], "matcher": each} for text, each in ACCEPTORS]}
+BODY |= {"documentation": "Waits for a thing.", "minDelay": 3, "maxDelay": 9}
+BODY |= {"deprecated": True, "tags": ["one", "two"]}
+BODY["acceptors"][6]["message"] = "reason"
 
 
 def parsed(body=None, name="ThingUp"):
@@ -35,18 +32,8 @@ def parsed(body=None, name="ThingUp"):
 
 
 def test_every_acceptor_is_described():
-    texts = [
-        "success when state is 'up'",
-        "success when every all[] is 'up'",
-        "success when state is 'up'",
-        "retry when any any[] is 'up'",
-        "retry when state is false",
-        "retry when the call fails with NotThere",
-        "failure when the call succeeds",
-        "failure when the call fails",
-    ]
-    found = [parsed().matched(index) for index in range(len(texts))]
-    assert found == [MatchedAcceptor(index, text) for index, text in enumerate(texts)]
+    found = [parsed().matched(index) for index in range(len(ACCEPTORS))]
+    assert found == [MatchedAcceptor(index, text) for index, (text, _) in enumerate(ACCEPTORS)]
     assert parsed().goal == "state is 'up' or every all[] is 'up'"
     assert StatusMatcher(404).describe() == "the HTTP status is 404"
     assert StatusMatcher(404).to_json() == {"status": 404}

@@ -4,10 +4,9 @@ Later changes are planned on the virtual clock. What moto cannot produce (a stat
 an error it never raises) is set on its backend, or answered by a handler.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import boto3
 import pytest
@@ -76,56 +75,18 @@ def instances(clock, at=None, change="run"):
 # --- cases --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Case:
-    service: str
-    kind: str
-    """response, exception, failure or timeout"""
-    waiter: str
-    world: Callable[..., dict[str, Any] | None]
-    change: tuple[Any, ...]
-    """The arguments of the world after the clock."""
-    parameters: dict[str, Any]
-    """More come from the world."""
-    seen: Any = None
-    """The value observed last, or an error's code."""
-    resource: str | None = None
-    """The boto3 resource whose waiter method is tried too."""
-    denied: int | None = None
-    """The HTTP status of an error `seen` that a handler answers from the third call on."""
-
-    def __str__(self):
-        return f"{self.service}-{self.kind}-{self.waiter}"
-
-
-BUCKET, TABLE = {"Bucket": "photos"}, {"TableName": "orders"}
-# fmt: off
-CASES = [
-    Case("s3", "response", "bucket_exists", buckets, (8,), BUCKET, resource="Bucket"),
-    Case("s3", "response", "object_exists", buckets, (8, "put_object"), {**BUCKET, "Key": "a"},
-         resource="Object"),
-    Case("s3", "exception", "bucket_not_exists", buckets, (8, "delete_bucket"), BUCKET, "404",
-         resource="Bucket"),
-    Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "405", "Bucket", denied=405),
-    Case("s3", "timeout", "bucket_exists", nothing, (), BUCKET, resource="Bucket"),
-    Case("dynamodb", "response", "table_exists", tables, (30,), TABLE, "ACTIVE", "Table"),
-    Case("dynamodb", "exception", "table_not_exists", tables, (30, "delete_table"), TABLE,
-         "ResourceNotFoundException", "Table"),
-    Case("dynamodb", "failure", "table_exists", nothing, (), TABLE, "AccessDeniedException",
-         "Table", denied=400),
-    Case("dynamodb", "timeout", "table_not_exists", tables, (), TABLE, resource="Table"),
-    Case("ec2", "response", "instance_running", instances, (40,), {}, ["running"], "Instance"),
-    Case("ec2", "failure", "instance_running", instances, (20, "terminate"), {}, ["terminated"],
-         "Instance"),
-    Case("ec2", "timeout", "instance_stopped", instances, (), {}, ["running"], "Instance"),
-]
-# fmt: on
+CASES = json.loads((Path(__file__).parents[1] / "cases/ends-on-moto.json").read_text())
+WORLDS = {None: nothing, "buckets": buckets, "tables": tables, "instances": instances}
 RUNS = [
     # A table has all of botocore's forms; what else there is runs at night.
-    pytest.param(case, way, id=f"{case}-{way}", marks=[] if case.service == "dynamodb" else NIGHTLY)
+    pytest.param(
+        *(case, way),
+        id=f"{case['service']}-{case['kind']}-{case['waiter']}-{way}",
+        marks=[] if case["service"] == "dynamodb" else NIGHTLY,
+    )
     for case in CASES
     for way in WAYS
-    if way != "resource" or case.resource is not None
+    if way != "resource" or "resource" in case
 ]
 
 
@@ -133,18 +94,18 @@ def begin(case, way, parameters):
     """Return the call that waits."""
     bwp.install()
     session = boto3.Session()
-    resource = session.resource(case.service) if way == "resource" else None
-    attached = resource.meta.client if resource else session.client(case.service)
-    if case.denied is not None:
-        deny_later(attached, case.seen, case.denied)
+    resource = session.resource(case["service"]) if way == "resource" else None
+    attached = resource.meta.client if resource else session.client(case["service"])
+    if case.get("denied") is not None:
+        deny_later(attached, case.get("seen"), case.get("denied"))
     if way == "get_waiter":
-        return lambda: attached.get_waiter(case.waiter).wait(**parameters)
+        return lambda: attached.get_waiter(case["waiter"]).wait(**parameters)
     if way == "wait_until":
-        method = getattr(attached, f"wait_until_{case.waiter}")
+        method = getattr(attached, f"wait_until_{case['waiter']}")
         return lambda: method(**parameters, max_wait=600)
     values = [v[0] if isinstance(v, list) else v for v in parameters.values()]
-    bound = getattr(resource, case.resource)(*values)
-    _, _, state = case.waiter.partition("_")
+    bound = getattr(resource, case.get("resource"))(*values)
+    _, _, state = case["waiter"].partition("_")
     return lambda: getattr(bound, f"wait_until_{state}")(max_wait=600)
 
 
@@ -162,23 +123,23 @@ def deny_later(attached, code, status):
 @pytest.mark.parametrize(("case", "way"), RUNS)
 def test_waiter_ends_as_the_table_has_it(case, way, virtual_time):
     with mock_aws():
-        found = case.world(virtual_time, *case.change)
-        wait = begin(case, way, {**case.parameters, **(found or {})})
+        found = WORLDS[case.get("world")](virtual_time, *case.get("change", ()))
+        wait = begin(case, way, {**case["parameters"], **(found or {})})
         try:
             ended = wait()
         except bwp.WaiterError as error:
             ended = error
-    is_by_count = case.kind == "timeout" and way == "get_waiter"
-    assert isinstance(ended, bwp.WaiterAttemptsError if is_by_count else ENDS[case.kind])
-    assert ended.attempts > 1 or case.kind == "failure"
-    if case.kind == "timeout" and not is_by_count:
+    is_by_count = case["kind"] == "timeout" and way == "get_waiter"
+    assert isinstance(ended, bwp.WaiterAttemptsError if is_by_count else ENDS[case["kind"]])
+    assert ended.attempts > 1 or case["kind"] == "failure"
+    if case["kind"] == "timeout" and not is_by_count:
         assert ended.elapsed == pytest.approx(600, abs=1)
     exception, response = told_by(ended)
     if exception is None:
-        assert case.seen in (None, ended.observed)
+        assert case.get("seen") in (None, ended.observed)
         assert response["ResponseMetadata"]["HTTPStatusCode"] == 200
     else:
-        assert case.seen in (None, response["Error"]["Code"])
+        assert case.get("seen") in (None, response["Error"]["Code"])
         assert response["Error"] == exception.response["Error"]
 
 

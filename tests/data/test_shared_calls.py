@@ -1,4 +1,6 @@
-"""`data/screens.json`: the operations whose sibling tells the states of many resources.
+"""`data/coalescing.json` and `data/screens.json`: how many waits share a call, or a sibling's.
+
+Of the first, a call names several resources; of the second, a sibling lists the states of many.
 
 Botocore's models tell what a row may say: one that names another operation, path or member, or
 gives a state to another resource, differs from them.
@@ -10,26 +12,72 @@ import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.validate import validate_parameters
-from data.shared import json_of
-from data.shared import operation_of as operation_with
+from data.shared import full_sample, json_of, operation_of
 
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_json
 from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.screens import reads_only, shipped_screens, with_value_at
-from boto_waiters_plus.service.sharing import shipped_coalescing
+from boto_waiters_plus.service.sharing import coalescing_of, shares_of, shipped_coalescing
 
 SHAPES = shipped_json("screens.json")["shapes"]
 
 FACTS = json_of("tests/cases/screens.json")
 ARNS = FACTS["arns"]
 
+each_shared = pytest.mark.parametrize("shape_id", shipped_json("coalescing.json")["shapes"])
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
 
-def operation_of(shape_id):
-    return operation_with(shape_id, shipped_screens()[shape_id].operation)
+def screened_operation(shape_id):
+    return operation_of(shape_id, shipped_screens()[shape_id].operation)
+
+
+@pytest.mark.models
+@each_shared
+def test_a_call_may_name_as_many_resources_as_the_limit_says(shape_id):
+    operation, coalescing = operation_of(shape_id), shipped_coalescing()[shape_id]
+    for name in coalescing.ids:
+        shape = operation.input_shape.members[name]
+        assert shape.member.type_name == "string"
+        assert coalescing.limit <= shape.metadata.get("max", coalescing.limit)
+    page = coalescing.page
+    if page is not None and page.member is not None:
+        size = operation.input_shape.members[page.member]
+        assert page.size <= size.metadata.get("max", page.size)
+    if coalescing.token is None:
+        assert not service_by_namespace(shape_id.partition("#")[0]).operation(operation.name).pages
+
+
+@each_shared
+def test_an_answer_with_all_members_is_told_apart(shape_id):
+    operation = operation_of(shape_id)
+    coalescing = coalescing_of(operation)
+    assert coalescing == shipped_coalescing()[shape_id]
+    answer = full_sample(operation.output_shape, "x-1")
+    if coalescing.token is not None:
+        assert shares_of(answer, [["x-1"], ["x-2"]], coalescing) is None
+        answer[coalescing.token] = None
+    assert shares_of(answer, [["x-2"]], coalescing) is None
+    mine, others = shares_of(answer, [["x-1"], ["x-2"]], coalescing)
+    assert mine == answer
+    for items in coalescing.items:
+        if items.path[0] in answer:  # not in an older botocore
+            assert others[items.path[0]] == []
+
+
+@each_shared
+def test_no_other_member_of_the_output_is_a_list_of_resources(shape_id):
+    """What is not cut goes to all: of other things that belong to one there must be none."""
+    operation = operation_of(shape_id)
+    cut = {items.path[0] for items in coalescing_of(operation).items}
+    members = operation.output_shape.members.items()
+    assert {name for name, shape in members if shape.type_name in ("list", "map")} <= cut
+
+
+# --- screens ------------------------------------------------------------------------------------
 
 
 def test_no_operation_shares_its_calls_too():
@@ -49,7 +97,7 @@ def verdict(waiter, path, state):
 
 @each_operation
 def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
-    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
     unknown = "a state that no waiter knows"
     assert any(
         verdict(each, screen.path, acceptor.matcher.matcher.expected)
@@ -64,7 +112,7 @@ def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
 @each_operation
 def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
     """A filter selects what at least one waiter waits for the end of."""
-    waiters = waiters_of(operation_of(shape_id))
+    waiters = waiters_of(screened_operation(shape_id))
     screen = shipped_screens()[shape_id]
     for state in screen.filter_values:
         assert {None, "retry"} & {verdict(each, screen.path, state) for each in waiters}, state
@@ -103,7 +151,7 @@ def sample(shape, path=""):
 @pytest.mark.models
 @each_operation
 def test_each_state_is_that_of_the_resource_beside_it(shape_id):
-    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     resource = FACTS["resources"].get(shape_id, resource_of(operation))
     assert resource_of(sibling) in {resource, resource_of(operation)}
@@ -138,7 +186,7 @@ def paginator_of(operation):
 @pytest.mark.models
 @each_operation
 def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
-    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     assert only_reads(sibling)
     names = {screen.id, *operation.input_shape.required_members}
@@ -173,15 +221,6 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
         assert screen.page_size <= size.metadata.get("max", FACTS["sizes"].get(sibling.name, 100))
 
 
-@pytest.mark.parametrize(("operation", "parameters"), [
-    ("sfn#DescribeExecution", {}),
-    ("sfn#DescribeExecution", {"executionArn": ""}),
-    ("sfn#DescribeExecution", {"executionArn": 7}),
-    ("sfn#DescribeExecution", {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"}),
-    ("sfn#DescribeExecution", {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"}),
-    ("sfn#DescribeExecution", {"executionArn": ARNS["executionArn"], "includedData": "ALL_DATA"}),
-    # It is listed by its build version only.
-    ("imagebuilder#GetImage", {"imageBuildVersionArn": ARNS["imageBuildVersionArn"][:-2]}),
-])  # fmt: skip
+@pytest.mark.parametrize(("operation", "parameters"), FACTS["unasked"])
 def test_wait_that_the_sibling_cannot_be_asked_for(operation, parameters):
     assert shipped_screens()[f"com.amazonaws.{operation}"].scope_of(parameters) is None
