@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 from beside import beside
-from engine.delays import next_delay
+from engine.delays import next_delay, run
 
 from boto_waiters_plus import WaiterCancelledError, WaitOptions
 from boto_waiters_plus.conditions import poll
@@ -135,9 +135,9 @@ def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
     states = tuple(AcceptorState(state) for state, _ in pairs)
     matched = next((index for index, (_, matches) in enumerate(pairs) if matches), None)
     machine = m.Machine(states, m.Policy.of(min_delay=2, max_delay=120, max_wait=300))
-    machine.step(m.Begin(), 0, lowest)
+    machine.step(m.Begin(), 0, min)
     event = m.Responded if vector["attempt"] == "success" else m.Raised
-    decision = machine.step(event(m.Facts(acceptor=matched)), 0, lowest)
+    decision = machine.step(event(m.Facts(acceptor=matched)), 0, min)
     kinds = {"success": m.Succeeded, "retry": m.Pause}
     kind = kinds.get(vector["state"].split()[0], m.Failed)
     assert isinstance(decision, kind)
@@ -146,33 +146,9 @@ def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
     assert machine.state.attempts == vector.get("polls", 1)
 
 
-def lowest(low, _high):
-    return low
-
-
 def half(low, high):
     """The draw of smithy-rs and smithy-typescript in their tests."""
     return (low + high) // 2
-
-
-def run(policy, verdicts, *, call_seconds=0):
-    """Run a machine on a clock that only calls and pauses move; the facts of the wait."""
-    machine, now = m.Machine((AcceptorState.SUCCESS,), policy), 0
-    sleeps, ends = [], []
-    decision = machine.step(m.Begin(), now, half)
-    while isinstance(decision, (m.Poll, m.Pause)):
-        if isinstance(decision, m.Poll):
-            now += call_seconds
-            ends.append(now)
-            event = m.Responded(m.Facts(acceptor=0 if next(verdicts) else None))
-        else:
-            now += decision.seconds
-            sleeps.append(decision.seconds)
-            event = m.Woken()
-        decision = machine.step(event, now, half)
-    state = {m.Succeeded: "success", m.TimedOut: "ExceededMaxWait"}[type(decision)]
-    found = {"state": state, "polls": machine.state.attempts, "elapsed": machine.state.elapsed}
-    return {**found, "sleeps": sleeps, "pollEndTimes": ends}
 
 
 @pytest.mark.parametrize("vector", STATES["timed"])
@@ -181,10 +157,17 @@ def test_timed_course_is_that_of_the_other_sdk(vector, request):
     bounds = {"min_delay": given["minDelay"], "max_delay": given["maxDelay"]}
     bounds |= {"max_wait": given["maxWait"], "last_attempt": m.LastAttempt.DEADLINE}
     ready = vector.get("polls") if vector["state"] == "success" else None
-    verdicts = (attempt == ready for attempt in count(1))
-    wait_run = run(m.Policy.of(**bounds), verdicts, call_seconds=given.get("callSeconds", 0))
-    theirs = {name: vector[name] for name in wait_run if name in vector}
-    ours = {name: wait_run[name] for name in theirs}
+    attempts, machine = count(1), m.Machine((AcceptorState.SUCCESS,), m.Policy.of(**bounds))
+
+    def facts_at(_):
+        return m.Facts(acceptor=0 if next(attempts) == ready else None)
+
+    end, ends, sleeps = run(machine, facts_at, half, given.get("callSeconds", 0))
+    state = {m.Succeeded: "success", m.TimedOut: "ExceededMaxWait"}[type(end)]
+    found = {"state": state, "polls": machine.state.attempts, "elapsed": machine.state.elapsed}
+    found |= {"sleeps": sleeps, "pollEndTimes": ends}
+    theirs = {name: vector[name] for name in found if name in vector}
+    ours = {name: found[name] for name in theirs}
     assert ours == {**theirs, **expected(request, theirs)}
 
 

@@ -1,5 +1,6 @@
 """`data/effects.json`: what follows a mutation, checked against the models of botocore."""
 
+import bisect
 import itertools
 import math
 import random
@@ -24,6 +25,7 @@ from data.shared import (
     sample_call,
 )
 from data_digests import service_of
+from engine.delays import run
 from hypothesis import strategies as st
 from laws import by_service
 from rules_again import SAYS
@@ -238,34 +240,6 @@ def test_a_state_of_the_change_moves_the_wait(uncertain_effect):
             assert matches & {*own_indexes(effect)}, (path, state)
 
 
-def ended(waiter, policy, courses, seed):
-    """Return when the wait succeeds, and what each poll has seen and when.
-
-    Args:
-        waiter: of the effect.
-        policy: of the wait.
-        courses: pairs of facts and the seconds for which polls give them, the last one for ever.
-        seed: of the delays.
-    """
-    wait, draws = m.Machine(waiter.definition.states, policy), random.Random(seed)
-    now, seen = 0.0, []
-    decision = wait.step(m.Begin(), now, draws)
-    while True:
-        match decision:
-            case m.Poll():
-                ends = itertools.accumulate(seconds for _, seconds in courses)
-                kind = next(kind for (kind, _), end in zip(courses, ends, strict=True) if now < end)
-                seen.append((now, kind))
-                facts, _ = waiter.of_response[kind]
-                decision = wait.step(m.Responded(facts), now, draws)
-            case m.Pause(seconds):
-                now += seconds
-                decision = wait.step(m.Woken(), now, draws)
-            case _:
-                assert isinstance(decision, m.Succeeded)
-                return now, seen
-
-
 @of_effects(is_uncertain)
 @hypothesis.given(data=st.data())
 @hypothesis.settings(
@@ -280,16 +254,22 @@ def test_no_success_before_the_state_at_rest_has_held(uncertain_effect, data):
     courses = data.draw(st.lists(st.tuples(kinds, st.integers(1, 400)), min_size=1, max_size=8))
     settle_for = effect.trait.settle_for
     policy = policy_for(waiter.definition, WaitOptions(settle_for=settle_for), MAX_WAIT)
-    seed = data.draw(st.integers(0, 9))
-    at, seen = ended(waiter, policy, [*courses, (at_rest[0], math.inf)], seed)
+    ends, seen = [*itertools.accumulate(seconds for _, seconds in courses), math.inf], []
+    course = [*(kind for kind, _ in courses), at_rest[0]]
+
+    def facts_at(now):
+        seen.append((now, course[bisect.bisect(ends, now)]))
+        return waiter.of_response[seen[-1][1]][0]
+
+    machine = m.Machine(waiter.definition.states, policy)
+    end, polls, _ = run(machine, facts_at, random.Random(data.draw(st.integers(0, 9))))
+    assert isinstance(end, m.Succeeded)
     others = [time for time, kind in seen if kind not in at_rest]
     needed = AFTER_OWN if any(kind in own for _, kind in seen) else settle_for
     last = max(others, default=0)
-    assert at - last >= needed - 1e-6
+    assert polls[-1] - last >= needed - 1e-6
     # Nor does it come much later than it may.
-    later = max(time for time, _ in seen if time <= at)
-    since = sum(seconds for _, seconds in courses)
-    assert later <= max(since, last) + settle_for + 3 * policy.delays.max_delay
+    assert polls[-1] <= max(ends[-2], last) + settle_for + 3 * policy.delays.max_delay
 
 
 # --- the rules of `tools/effect_rules.py` --------------------------------------------------------

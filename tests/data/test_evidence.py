@@ -57,13 +57,8 @@ def test_evidence_in_words(evidence, words):
 
 @pytest.mark.models
 @where_something_was_seen
-def test_every_value_and_error_that_was_seen_is_judged():
+def test_what_was_seen_is_judged_and_is_the_evidence():
     assert list(observed_states.problems(REFERENCE)) == []
-
-
-@pytest.mark.models
-@where_something_was_seen
-def test_writing_the_evidence_again_changes_nothing():
     assert observed_states.evidence(REFERENCE)["shapes"] == SHAPES
 
 

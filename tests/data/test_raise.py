@@ -44,24 +44,18 @@ def test_a_waiter_is_drafted_where_every_value_says_what_it_is(name, path):
     assert (found and found[0].path) == path
 
 
-def test_an_effect_follows_where_the_call_names_what_the_waiter_reads():
+@pytest.mark.parametrize(("name", "waiter", "body"), CASES["effects"])
+def test_an_effect_follows_where_the_call_names_what_the_waiter_reads(name, waiter, body):
     reads = {"DescribeReplicator": operation("kafka.DescribeReplicator")}
     names = {"DescribeReplicator": ["ReplicatorDeleted", "ReplicatorRunning"]}
-    created, deleted, updated = (
-        raise_rules.effect_for(operation(f"kafka.{name}"), reads, names)
-        for name in ("CreateReplicator", "DeleteReplicator", "UpdateReplicationInfo")
-    )
-    arn = {"ReplicatorArn": "call.output.ReplicatorArn"}
-    assert created[:2] == ("ReplicatorRunning", {"parameters": arn, "basis": "identity"})
-    assert (deleted[0], updated) == ("ReplicatorDeleted", None)
+    found = raise_rules.effect_for(operation(f"kafka.{name}"), reads, names)
+    assert (found and [*found[:2]]) == (waiter and [waiter, body])
 
 
-def test_what_begins_is_stopped_by_the_call_of_that_name():
-    start, stop = map(operation, ("sagemaker.CreateTrainingJob", "sagemaker.StopTrainingJob"))
-    name = {"TrainingJobName": "call.input.TrainingJobName"}
-    found = raise_rules.stop_of(start, start.service_model)
-    assert found == {"operation": "StopTrainingJob", "parameters": name}
-    assert raise_rules.stop_of(stop, stop.service_model) is None
+@pytest.mark.parametrize(("name", "stop"), CASES["stops"])
+def test_what_begins_is_stopped_by_the_call_of_that_name(name, stop):
+    begun = operation(name)
+    assert raise_rules.stop_of(begun, begun.service_model) == stop
 
 
 def test_the_end_of_what_can_be_deleted_is_an_error():

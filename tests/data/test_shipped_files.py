@@ -2,17 +2,22 @@
 
 import contextlib
 import itertools
+import json
 import re
+from dataclasses import replace
 
+import boto3
 import botocore
+import export_waiters
 import pytest
 from botocore import xform_name
+from botocore.waiter import WaiterModel
 from data.shared import CATALOG, ROOT, full_sample, json_of, operation_of, service_model
 from data_rules import check
 from laws import by_service
 from script_modules import script
 
-from boto_waiters_plus import load_definitions
+from boto_waiters_plus import WaiterTimeoutError, load_definitions, wait_until
 from boto_waiters_plus.definitions.shipped import (
     WRITTEN_FOR,
     shipped_definitions,
@@ -205,3 +210,68 @@ def test_shipped_expressions_take_few_steps():
             steps = max(steps_of(paths, output), steps_of(paths, both))
             most[steps] = service, waiter.definition.name
     assert max(most) < MOST_STEPS / 50, most[max(most)]
+
+
+# --- waits until something is gone, whose answer is an empty list --------------------------------
+
+
+FILTERS = [{"Name": "tag:run", "Values": ["1"]}]
+WAITS = [
+    # service, waiter, list of the answer, request without names, parameter of names
+    ("ec2", "VolumeDeleted", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
+    ("ec2", "VolumeDetached", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
+    ("ec2", "InstanceTerminated", "Reservations", {"Filters": FILTERS}, "InstanceIds"),
+    ("ec2", "NatGatewayDeleted", "NatGateways", {"Filter": FILTERS}, "NatGatewayIds"),
+    ("ec2", "VpnConnectionDeleted", "VpnConnections", {"Filters": FILTERS}, "VpnConnectionIds"),
+    ("elbv2", "LoadBalancersDeleted", "LoadBalancers", {}, "Names"),
+]
+
+
+@pytest.mark.parametrize(("service", "waiter", "items", "unnamed", "names"), WAITS)
+def test_an_empty_list_is_gone_unless_names_were_given(
+    service, waiter, items, unnamed, names, answers, virtual_time
+):
+    client = boto3.client(service)
+    answers(client, {items: []})
+    assert wait_until(client, waiter, max_wait=60, **unnamed).attempts == 1
+    with pytest.raises(WaiterTimeoutError):
+        wait_until(client, waiter, max_wait=60, **{names: ["name-1", "name-2"]})
+
+
+@pytest.mark.parametrize(("service", "waiter", "items", "token"), [
+    ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
+    ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
+])  # fmt: skip
+def test_an_empty_page_that_others_follow_is_not_the_end(
+    service, waiter, items, token, answers, virtual_time
+):
+    client = boto3.client(service)
+    answers(client, {items: [], token: "more"}, {items: []})
+    assert wait_until(client, waiter, max_wait=60).attempts == 2
+
+
+# --- `tools/export_waiters.py`, by which a shipped waiter is sent upstream ----------------------
+
+
+@pytest.mark.parametrize("form", ["smithy", "waiters-2"])
+def test_an_export_is_read_back_as_the_waiter(form, tmp_path, capsys):
+    if form == "smithy":
+        pytest.importorskip("lark")
+    assert export_waiters.main(["kms", "KeyEnabled", "--format", form]) == 0
+    text = capsys.readouterr().out
+    file = tmp_path / ("kms.smithy" if form == "smithy" else "kms.json")
+    file.write_text(text, encoding="utf-8")
+    [read] = load_definitions(file)
+    [shipped] = [each for each in shipped_definitions("kms") if each.name == "KeyEnabled"]
+    assert (read.name, read.operation) == (shipped.name, shipped.operation)
+    assert read.acceptors == tuple(replace(each, message=None) for each in shipped.acceptors)
+    if form == "waiters-2":
+        stock = WaiterModel(json.loads(text)).get_waiter("KeyEnabled")
+        assert (stock.operation, stock.delay) == (shipped.operation, shipped.max_delay)
+
+
+def test_what_waiters_2_cannot_express_is_named(capsys):
+    assert export_waiters.main(["batch", "--format", "waiters-2"]) == 1
+    output = capsys.readouterr()
+    assert "JobsSucceeded compares the input" in output.err
+    assert "JobsSucceeded" not in json.loads(output.out)["waiters"]

@@ -17,7 +17,7 @@ from boto_waiters_plus.definitions.words import documentation_text
     ("> quoted", "quoted"),
 ])  # fmt: skip
 def test_commonmark_becomes_text(markdown, text):
-    assert documentation_text(f"{markdown}\n\nend\n") == f"{text}\n\nend"
+    assert documentation_text(f"begin\n\n{markdown}\n\nend\n") == f"begin\n\n{text}\n\nend"
 
 
 def test_without_a_parser_the_source_is_shown(monkeypatch):

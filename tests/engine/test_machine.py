@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from engine.delays import run
 
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
@@ -66,16 +67,10 @@ def test_decisions(case):
 
 
 def test_pace_function_gets_the_number_of_attempts():
-    pace, pauses, now = mock.Mock(side_effect=lambda number: 10 * number), [], 0
+    pace = mock.Mock(side_effect=lambda number: 10 * number)
     machine = m.Machine(SUCCESS, m.Policy.of(**BOUNDS, pace=pace))
-    decision = machine.step(m.Begin(), now, min)
-    while not isinstance(decision, m.TimedOut):
-        event = NO_MATCH
-        if isinstance(decision, m.Pause):
-            pauses.append(decision.seconds)
-            now += decision.seconds
-            event = m.Woken()
-        decision = machine.step(event, now, min)
+    decision, _, pauses = run(machine, lambda _: m.Facts(acceptor=None), min)
+    assert isinstance(decision, m.TimedOut)
     assert [call.args for call in pace.mock_calls] == [(number,) for number in range(1, 9)]
     assert pauses == [10, 20, 30, 40, 50, 60, 70, 19.75]  # the last one is cut to what is left
 

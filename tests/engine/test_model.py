@@ -3,8 +3,11 @@
 import dataclasses
 from unittest import mock
 
+import pytest
+
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import MatchedAcceptor, StatusMatcher
+from boto_waiters_plus.engine.computed_once import computed_once
 
 
 def matcher(comparator, expected="up", path="state"):
@@ -66,3 +69,23 @@ def test_digest_depends_on_operation_and_acceptors():
 def test_digest_is_stable_across_processes():
     """Stored waits are identified by it."""
     assert parsed(ANY).digest == "448a73e3235d789c"
+
+
+# --- attributes that are computed at first use ---------------------------------------------------
+
+
+class Thing:
+    def __init__(self, *results):
+        self.results = list(results)
+
+    @computed_once
+    def value(self):
+        """The value."""
+        return 5 // self.results.pop()
+
+
+def test_the_value_is_computed_once_and_an_error_is_not_kept():
+    thing = Thing(1, 2, 0)
+    with pytest.raises(ZeroDivisionError):
+        thing.value  # noqa: B018 - it raises
+    assert (thing.value, thing.value, thing.results) == (2, 2, [1])

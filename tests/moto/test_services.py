@@ -167,14 +167,3 @@ def test_object_that_is_written_anew(virtual_time):
     outcome = bwp.wait_until(s3, "object_exists", **unchanged, retry_errors_for={"304": 600})
     assert virtual_time.now >= 90
     assert outcome.response["ETag"] != etag
-
-
-@mock_aws
-def test_pending_instance_that_stops_itself(virtual_time):
-    ids = instances(virtual_time, 30)
-    ec2 = client("ec2")
-    with pytest.raises(bwp.WaiterFailedError, match="pending"):
-        bwp.wait_until(ec2, "instance_stopped", **ids, max_wait=600)
-    virtual_time.call_at(60, lambda: ec2.stop_instances(**ids))
-    bwp.wait_until(ec2, "DescribeInstances", until_state="stopped", **ids, max_wait=600)
-    assert virtual_time.now >= 60

@@ -1,4 +1,4 @@
-"""The names that are suggested for a waiter that does not exist."""
+"""Words of names: what states mean, and which waiter is meant by a name that none has."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,34 @@ from botocore import xform_name
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
+from boto_waiters_plus.definitions.state_words import documented_states, sort_states
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
-
-ENDS = frozenset(CASES["ends"])
+NEAR, WORDS = (
+    json.loads((Path(__file__).parents[1] / "cases" / f"{name}.json").read_text())
+    for name in ("near-waiters", "state-words")
+)
+ENDS = frozenset(NEAR["ends"])
 # Another waiter has the very state that was given.
 NOT_SUGGESTED = {("deadline", "job_succeeded"), ("rds", "db_snapshot_available")}
+
+
+@pytest.mark.parametrize(("success", "failure", "passing"), WORDS["sorted"])
+def test_states_are_sorted_by_their_words(success, failure, passing):
+    mixed, groups = sorted(success + failure + passing), [success, failure, passing]
+    assert [sorted(group) for group in sort_states(mixed)] == [*map(sorted, groups)]
+
+
+@pytest.mark.parametrize(("success", "failure", "passing"), WORDS["chosen"])
+def test_the_callers_success_decides_what_fails(success, failure, passing):
+    assert [*map(list, sort_states(WORDS["states"], success))] == [success, failure, passing]
+
+
+@pytest.mark.parametrize(("documentation", "states"), WORDS["documented"])
+def test_states_are_read_from_documentation(documentation, states):
+    assert documented_states(documentation) == tuple(states)
+
+
+# --- the names that are suggested for a waiter that does not exist ------------------------------
 
 
 def is_end(name):
@@ -24,7 +46,7 @@ def waiters(service):
     return [xform_name(name) for name in unread_shipped(service)]
 
 
-@pytest.mark.parametrize(("service", "guess", "meant"), CASES["guesses"], ids=str)
+@pytest.mark.parametrize(("service", "guess", "meant"), NEAR["guesses"], ids=str)
 def test_a_guess_is_answered_with_what_was_meant(service, guess, meant):
     suggested = near_waiters(guess, waiters(service))
     assert len(suggested) <= 3
@@ -40,7 +62,7 @@ def test_names_keep_the_spelling_of_those_known():
 
 def test_no_suggestion_has_the_opposite_meaning():
     wrong = []
-    pairs = CASES["opposites"].items()
+    pairs = NEAR["opposites"].items()
     for service in shipped_services():
         known = waiters(service)
         for name in known:
@@ -65,7 +87,7 @@ def test_words_of_one_meaning_are_near():
         for place, name in enumerate(known):
             resource, _, state = name.rpartition("_")
             # A third of the words for each name: all of them take too long.
-            words = CASES["near"][place % 3 :: 3] if state in CASES["near"] else ()
+            words = NEAR["near"][place % 3 :: 3] if state in NEAR["near"] else ()
             guesses = {f"{resource}_{word}" for word in words}
             if any(name not in near_waiters(guess, known) for guess in guesses - {*known}):
                 missed.add((service, name))
