@@ -9,8 +9,8 @@ from boto_waiters_plus.definitions.words import documentation_text
 
 @pytest.mark.parametrize(("markdown", "text"), [
     ("# Ready\n\nWaits *until* it is **ready**:\non", "Ready\n\nWaits *until* it is **ready**: on"),
-    ("`a < b && c`, <R>Exists, 5 < 6 &amp; 7", "``a < b && c``, <R>Exists, 5 < 6 & 7"),
-    ("[link](https://example.com/a?b=1&c=2)", "`link <https://example.com/a?b=1&c=2>`__"),
+    ("<R>Exists, 5 < 6 &amp; 7, `a < b && c`", "<R>Exists, 5 < 6 & 7, ``a < b && c``"),
+    ("a [link](https://example.com/a?b=1&c=2)", "a `link <https://example.com/a?b=1&c=2>`__"),
     ("- one `x`\n- two\n  - nested", "* one ``x``\n\n* two\n\n  * nested"),
     ("1. first", "* first"),
     ('```python\nif x < 2:\n    y = "&"\n```', '    if x < 2:\n        y = "&"'),
