@@ -74,14 +74,6 @@ def test_an_operation_without_output_has_the_unit_type():
     assert "an output matcher on an operation with no output" in refusal(text)
 
 
-def test_waiters_apply_to_operations_of_other_files():
-    text = """apply com.amazonaws.ec2#GetThing @waitable(
-        ThingThere: { acceptors: [{ state: "success", matcher: { success: true } }] })"""
-    [definition] = waiters(HEAD + text)
-    assert (definition.operation, definition.service) == ("GetThing", "ec2")
-    assert next(iter(ast(text)["shapes"].values()))["type"] == "apply"
-
-
 @pytest.mark.parametrize(("text", "value"), CASES["values"])
 def test_node_values(text, value):
     found = shapes(f"@a.b#c({text}) string A")["A"]["traits"]["a.b#c"]

@@ -100,9 +100,8 @@ def test_a_function_gives_what_is_judged(path, success, states, found):
 
 
 def test_errors_and_delays_are_those_given():
-    definition = made(
-        success=[], success_on_error=["NotFound"], retry_on_error=["Busy"], min_delay=1, max_delay=4
-    )
+    errors = {"success_on_error": ["NotFound"], "retry_on_error": ["Busy"]}
+    definition = made(success=[], **errors, min_delay=1, max_delay=4)
     assert [a.to_json() for a in definition.acceptors] == [
         {"state": "success", "matcher": {"errorType": "NotFound"}},
         {"state": "retry", "matcher": {"errorType": "Busy"}},
