@@ -10,28 +10,14 @@ from threading import Event
 
 import pytest
 from beside import beside
-from engine.delays import next_delay
+from engine.delays import next_delay, run
 
 from boto_waiters_plus import WaiterCancelledError, WaitOptions
 from boto_waiters_plus.conditions import poll
 from boto_waiters_plus.deadlines import effective_max_wait
 from boto_waiters_plus.definitions.smithy import parse_waiter
+from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
-from boto_waiters_plus.engine.machine import (
-    Begin,
-    Facts,
-    Failed,
-    LastAttempt,
-    Machine,
-    Pause,
-    Policy,
-    Poll,
-    Raised,
-    Responded,
-    Succeeded,
-    TimedOut,
-    Woken,
-)
 from boto_waiters_plus.engine.matching import Matching
 
 VECTORS, pytestmark = beside("conformance/vectors.json")
@@ -41,10 +27,7 @@ _ONE_POLL_LESS = "smithy-rs polls once more, without a delay, when the time is u
 _NO_MAX_WAIT_RULE = "a max_wait below min_delay is allowed: it gives two looks"
 
 DIFFERENCES = {
-    "2": (
-        None,
-        "jmespath.py gives the whole expression up where one element of a projection raises",
-    ),
+    "2": (None, "jmespath.py gives the expression up where an element of a projection raises"),
     "exceed_max_wait_time": ({"polls": 11}, _ONE_POLL_LESS),
     "waiters_exceed_max_wait_time": ({"polls": 2}, _ONE_POLL_LESS),
     "poller.spec:8": (
@@ -96,10 +79,8 @@ def test_table_of_differences_names_only_vectors_that_exist():
 
 
 def definition(matcher, state="success", **members):
-    acceptors = [
-        {"state": state, "matcher": matcher, **members},
-        {"state": "success", "matcher": {"errorType": "NeverSeen"}},
-    ]
+    never = {"state": "success", "matcher": {"errorType": "NeverSeen"}}
+    acceptors = [{"state": state, "matcher": matcher, **members}, never]
     return parse_waiter("Case", {"acceptors": acceptors}, operation="Call", source="vector")
 
 
@@ -153,20 +134,16 @@ def test_one_attempt_leads_to_the_state_of_the_other_sdk(vector):
         pairs = [["success", False]]
     states = tuple(AcceptorState(state) for state, _ in pairs)
     matched = next((index for index, (_, matches) in enumerate(pairs) if matches), None)
-    machine = Machine(states, Policy.of(min_delay=2, max_delay=120, max_wait=300))
-    machine.step(Begin(), 0, lowest)
-    event = Responded if vector["attempt"] == "success" else Raised
-    decision = machine.step(event(Facts(acceptor=matched)), 0, lowest)
-    wanted = {"success": Succeeded, "retry": Pause, "FailureState": Failed, "failure": Failed}
-    kind = wanted.get(vector["state"].split()[0], Failed)
+    machine = m.Machine(states, m.Policy.of(min_delay=2, max_delay=120, max_wait=300))
+    machine.step(m.Begin(), 0, min)
+    event = m.Responded if vector["attempt"] == "success" else m.Raised
+    decision = machine.step(event(m.Facts(acceptor=matched)), 0, min)
+    kinds = {"success": m.Succeeded, "retry": m.Pause}
+    kind = kinds.get(vector["state"].split()[0], m.Failed)
     assert isinstance(decision, kind)
-    if kind is not Pause:
+    if kind is not m.Pause:
         assert decision.acceptor == matched
     assert machine.state.attempts == vector.get("polls", 1)
-
-
-def lowest(low, _high):
-    return low
 
 
 def half(low, high):
@@ -174,87 +151,51 @@ def half(low, high):
     return (low + high) // 2
 
 
-def run(policy, verdicts, *, call_seconds=0, random=half):
-    """Run a machine on a clock that only calls and pauses move; the facts of the wait."""
-    states = (AcceptorState.SUCCESS,)
-    machine, now = Machine(states, policy), 0
-    sleeps, ends = [], []
-    decision = machine.step(Begin(), now, random)
-    while isinstance(decision, (Poll, Pause)):
-        if isinstance(decision, Poll):
-            now += call_seconds
-            ends.append(now)
-            facts = Facts(acceptor=0 if next(verdicts) else None)
-            decision = machine.step(Responded(facts), now, random)
-        else:
-            now += decision.seconds
-            sleeps.append(decision.seconds)
-            decision = machine.step(Woken(), now, random)
-    state = {Succeeded: "success", TimedOut: "ExceededMaxWait"}[type(decision)]
-    return {
-        "state": state,
-        "polls": machine.state.attempts,
-        "elapsed": machine.state.elapsed,
-        "sleeps": sleeps,
-        "pollEndTimes": ends,
-    }
-
-
 @pytest.mark.parametrize("vector", STATES["timed"])
 def test_timed_course_is_that_of_the_other_sdk(vector, request):
-    instance_status_ok = {"minDelay": 15, "maxDelay": 120}
-    given = {**instance_status_ok, **vector}
-    policy = Policy.of(
-        min_delay=given["minDelay"],
-        max_delay=given["maxDelay"],
-        max_wait=given.get("maxWait", 10_000),
-        last_attempt=LastAttempt.DEADLINE,
-    )
+    given = {"minDelay": 15, "maxDelay": 120, "maxWait": 10_000, **vector}
+    bounds = {"min_delay": given["minDelay"], "max_delay": given["maxDelay"]}
+    bounds |= {"max_wait": given["maxWait"], "last_attempt": m.LastAttempt.DEADLINE}
     ready = vector.get("polls") if vector["state"] == "success" else None
-    verdicts = (attempt == ready for attempt in count(1))
-    wait_run = run(policy, verdicts, call_seconds=given.get("callSeconds", 0))
-    theirs = {name: vector[name] for name in wait_run if name in vector}
-    ours = {name: wait_run[name] for name in theirs}
-    if request.node.callspec.id in DIFFERENCES:
-        assert ours == {**theirs, **expected(request, theirs)}
-    else:
-        assert ours == theirs
+    attempts, machine = count(1), m.Machine((AcceptorState.SUCCESS,), m.Policy.of(**bounds))
+
+    def facts_at(_):
+        return m.Facts(acceptor=0 if next(attempts) == ready else None)
+
+    end, ends, sleeps = run(machine, facts_at, half, given.get("callSeconds", 0))
+    state = {m.Succeeded: "success", m.TimedOut: "ExceededMaxWait"}[type(end)]
+    found = {"state": state, "polls": machine.state.attempts, "elapsed": machine.state.elapsed}
+    found |= {"sleeps": sleeps, "pollEndTimes": ends}
+    theirs = {name: vector[name] for name in found if name in vector}
+    ours = {name: found[name] for name in theirs}
+    assert ours == {**theirs, **expected(request, theirs)}
 
 
 @pytest.mark.parametrize("vector", STATES["clock"])
 def test_wait_on_a_clock_that_runs_at_each_reading_times_out(vector):
-    policy = Policy.of(
-        min_delay=vector["minDelay"], max_delay=vector["maxDelay"], max_wait=vector["maxWait"]
-    )
-    machine, clock = Machine((AcceptorState.SUCCESS,), policy), count(0, 2)
-    decision = machine.step(Begin(), next(clock), half)
-    while isinstance(decision, (Poll, Pause)):
-        event = Responded(Facts(acceptor=None)) if isinstance(decision, Poll) else Woken()
+    bounds = {"min_delay": vector["minDelay"], "max_delay": vector["maxDelay"]}
+    policy = m.Policy.of(**bounds, max_wait=vector["maxWait"])
+    machine, clock = m.Machine((AcceptorState.SUCCESS,), policy), count(0, 2)
+    decision = machine.step(m.Begin(), next(clock), half)
+    while isinstance(decision, (m.Poll, m.Pause)):
+        event = m.Responded(m.Facts(acceptor=None)) if isinstance(decision, m.Poll) else m.Woken()
         decision = machine.step(event, next(clock), half)
-    assert isinstance(decision, TimedOut)
+    assert isinstance(decision, m.TimedOut)
 
 
 @pytest.mark.parametrize("vector", STATES["aborted"])
 def test_abort_ends_the_wait_before_it_sleeps(vector, virtual_time):
     cancel = Event()
-
-    def call():
-        cancel.set()
-        return {}
-
     waiter = {"acceptors": [{"state": "success", "matcher": {"errorType": "Never"}}]}
     with pytest.raises(WaiterCancelledError) as caught:
-        poll(call, waiter, max_wait=300, cancel_event=cancel)
+        poll(lambda: cancel.set() or {}, waiter, max_wait=300, cancel_event=cancel)
     assert (caught.value.attempts, virtual_time.now) == (1, sum(vector["sleeps"]))
 
 
 def delays_of(rows, table, random, reserve=None):
     bounds = {"min_delay": table["minDelay"], "max_delay": table["maxDelay"], "random": random}
-    left = [table["maxWait"] - row["elapsed"] for row in rows]
-    return [
-        next_delay(row["attempt"], **bounds, remaining=remaining, reserve=reserve)
-        for row, remaining in zip(rows, left, strict=True)
-    ]
+    bounds["reserve"], left = reserve, table["maxWait"]
+    return [next_delay(row["attempt"], **bounds, remaining=left - row["elapsed"]) for row in rows]
 
 
 @pytest.mark.parametrize(

@@ -12,24 +12,20 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import account_run
 import boto3
 import pytest
 from account_areas import AREAS
 from account_resources import PREFIX, TAG
+from data.shared import CATALOG
 from installed_models import IS_OLDER
 from moto import mock_aws
 from moto.server import ThreadedMotoServer
 
-TOOL = Path(account_run.__file__)
-
 pytestmark = [
-    pytest.mark.nightly(subject="catalog"),
-    pytest.mark.skipif(
-        IS_OLDER, reason="the installed botocore lacks some of the services' operations"
-    ),
+    CATALOG,
+    pytest.mark.skipif(IS_OLDER, reason="the installed botocore lacks some of the operations"),
 ]
 
 
@@ -48,14 +44,11 @@ def client(endpoint):
 
 
 def started(endpoint, *words):
-    words = ["--endpoint-url", endpoint, "--pause", "0.1", "--max-wait", "5", *words]
-    return subprocess.Popen(
-        [sys.executable, str(TOOL), *words],
-        env={**os.environ, "BOTO_WAITERS_AWS_RUN": "I-pay"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    options = ["--endpoint-url", endpoint, "--pause", "0.1", "--max-wait", "5"]
+    environment = {**os.environ, "BOTO_WAITERS_AWS_RUN": "I-pay"}
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    command = [sys.executable, account_run.__file__, *options, *words]
+    return subprocess.Popen(command, env=environment, **output)
 
 
 def ended(process):
@@ -85,27 +78,6 @@ def test_nothing_starts_without_the_variable(monkeypatch, capsys):
     assert "set BOTO_WAITERS_AWS_RUN=I-pay" in capsys.readouterr().err
 
 
-@pytest.fixture
-def run_in_process(monkeypatch):
-    """`run_in_process(session)`: a run whose signals are left alone, and what it has said."""
-    signals = contextlib.nullcontext()
-    monkeypatch.setattr(account_run, "Signals", lambda say: signals)
-
-    def make(session, endpoint=None, pause=10):
-        said = []
-        run = account_run.Run(session, endpoint, said.append, pause, 900)
-        run.account = "123456789012"
-        return run, said
-
-    return make
-
-
-def problems(run):
-    return {
-        name: problem for name, found in run.rows.items() if (problem := [*filter(None, found)])
-    }
-
-
 def on_moto(area):
     return replace(area, steps=[step for step in area.steps if step.get("moto", True)])
 
@@ -113,14 +85,18 @@ def on_moto(area):
 @pytest.mark.parametrize(
     "area", [area for area in map(on_moto, AREAS) if area.names], ids=lambda area: area.service
 )
-def test_a_row_agrees_on_moto_also_after_one_that_ended_early(area, run_in_process, virtual_time):
+def test_a_row_agrees_on_moto_also_after_one_that_ended_early(area, monkeypatch, virtual_time):
     """What the first run has made would be in the way of the second."""
+    monkeypatch.setattr(account_run, "Signals", lambda say: contextlib.nullcontext())
     ends = [at for at, step in enumerate(area.steps) if "end" in step or "ends" in step]
+    said = []
     with mock_aws(config={"lambda": {"use_docker": False}}):
-        run, said = run_in_process(boto3.Session(region_name="us-east-1"))
+        run = account_run.Run(boto3.Session(region_name="us-east-1"), None, said.append, 10, 900)
+        run.account = "123456789012"
         run.areas([replace(area, steps=area.steps[: min(ends, default=None)]), area])
         run.delete_all()
-    assert (problems(run), run.left) == ({}, [])
+    assert {name: found for name, found in run.rows.items() if any(found)} == {}
+    assert run.left == []
     assert set(run.rows) == {(area.service, name) for name in area.names}
     assert not [text for text in said if "cannot delete" in text]
 

@@ -5,18 +5,17 @@ They are those of the installed `apache-airflow-providers-amazon`; without it, t
 
 import importlib.metadata
 import json
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import SimpleNamespace
 
 import boto3
-import botocore.session
 import pytest
 from botocore import xform_name
 from botocore.config import Config
 from botocore.model import ListShape, StructureShape
+from data.shared import full_sample, service_model
 
 from boto_waiters_plus import ExceptionOutcome, WaiterFailedError, enable, load_definitions
-from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.testing import virtual_time
 
 DISTRIBUTION = "apache-airflow-providers-amazon"
@@ -25,16 +24,18 @@ PLACEHOLDER = "{{EXECUTION_ID}}"
 SERVICES = {"neptune_analytics": "neptune-graph"}
 """What a file is called that is not called after its service."""
 
+
+def crawl(status):
+    return {"Crawler": {"State": "READY", "LastCrawl": {"Status": status}}}
+
+
 OUTPUTS = {
     "all_nodegroups_deleted": {"success": {"nodegroups": []}},
     "no_job_running": {"success": {"jobRuns": []}},
-    "crawler_ready": {
-        "success": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "SUCCEEDED"}}},
-        "failure": {"Crawler": {"State": "READY", "LastCrawl": {"Status": "FAILED"}}},
-    },
+    "crawler_ready": {"success": crawl("SUCCEEDED"), "failure": crawl("FAILED")},
     "mwaa_dag_run_complete": {
-        "success": {"RestApiResponse": {"state": "success"}},
-        "failure": {"RestApiResponse": {"state": "failed"}},
+        state: {"RestApiResponse": {"state": value}}
+        for state, value in (("success", "success"), ("failure", "failed"))
     },
 }
 """Responses of those that do not look for one text in one member."""
@@ -43,16 +44,12 @@ CANNOT_FAIL = {"db_cluster_stopped"}
 """Its failures are told by a member that the operation does not have; the checker says so."""
 
 
-def is_waiters(name):
-    return str(PurePosixPath(name).parent) == FOLDER and name.endswith(".json")
-
-
 def installed_files():
     try:
         files = importlib.metadata.files(DISTRIBUTION) or ()
     except importlib.metadata.PackageNotFoundError:
         return {}
-    return {file.name: file.read_text() for file in files if is_waiters(str(file))}
+    return {each.name: each.read_text() for each in files if each.match(f"{FOLDER}/*.json")}
 
 
 FILES = installed_files()
@@ -66,98 +63,75 @@ WAITERS = [
 pytestmark = pytest.mark.nightly(subject="programs")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("waiters")
-    for name, text in FILES.items():
-        (path / name).write_text(text, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def session():
-    """Sessions share a loader: to read the models is what takes the time."""
-    return botocore.session.get_session()
-
-
-def test_all_files_load(folder):
+def test_all_files_load(tmp_path):
     assert len(FILES) >= 26
-    found = {d.name for d in load_definitions(folder)}
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = {d.name for d in load_definitions(tmp_path)}
     assert found == {waiter for _, waiter in WAITERS}
 
 
 # Airflow's own waiter polls InvokeRestApi; that it is told of is right.
 @pytest.mark.filterwarnings("ignore:waiter mwaa_dag_run_complete polls")
 @pytest.mark.parametrize(("file", "waiter"), WAITERS)
-def test_waiter_runs_to_each_of_its_ends(file, waiter, folder, session, full_sample, tmp_path):
-    document = json.loads(FILES[file])
-    service = service_of(file)
-    if service not in session.get_available_services():
+def test_waiter_runs_to_each_of_its_ends(file, waiter, tmp_path):
+    body, states = json.loads(FILES[file])["waiters"][waiter], set()
+    service = SERVICES.get(Path(file).stem, Path(file).stem)
+    model = service_model(service)
+    if model is None:
         pytest.skip(f"the installed botocore has no {service}")
-    model = session.get_service_model(service)
-    states = set()
-    for state, response in responses(waiter, document["waiters"][waiter], model, full_sample):
+    operation = client_operation(model, body["operation"])
+    for state, response in responses(waiter, body, operation):
         # Airflow puts the id of the run there, whose samples all have one text.
         text = FILES[file].replace(PLACEHOLDER, response.pop(PLACEHOLDER))
         filled = tmp_path / file
         filled.write_text(text, encoding="utf-8")
-        client = enable(client_of(session, service, response), definitions=filled)
-        operation = client_operation(model, document["waiters"][waiter])
-        parameters = required(operation.input_shape)
+        client = enable(client_of(service, response), definitions=filled)
         wait = getattr(client, f"wait_until_{xform_name(waiter)}")
         assert wait.definition.source == str(filled)
         with virtual_time():
-            if state is AcceptorState.SUCCESS:
-                outcome = wait(max_wait=60, **parameters)
-                assert outcome.attempts == 1
-                assert isinstance(outcome, ExceptionOutcome) == ("Error" in response)
-            else:
-                with pytest.raises(WaiterFailedError) as raised:
-                    wait(max_wait=60, **parameters)
-                assert raised.value.acceptor.text.startswith("failure")
+            try:
+                ended = wait(max_wait=60, **required(operation.input_shape))
+            except WaiterFailedError as error:
+                ended = error
+        assert (ended.acceptor.text.split()[0], ended.attempts) == (state, 1)
+        assert state == "failure" or isinstance(ended, ExceptionOutcome) == ("Error" in response)
         states.add(state)
-    assert AcceptorState.SUCCESS in states
-    named = {acceptor["state"] for acceptor in document["waiters"][waiter]["acceptors"]}
+    assert "success" in states
+    named = {acceptor["state"] for acceptor in body["acceptors"]}
     if waiter not in CANNOT_FAIL:
-        assert ("failure" in named) == (AcceptorState.FAILURE in states)
+        assert ("failure" in named) == ("failure" in states)
 
 
-def service_of(file):
-    stem = Path(file).stem
-    return SERVICES.get(stem, stem)
-
-
-def client_operation(model, waiter):
+def client_operation(model, name):
     """The operation by the name of the client's method, as botocore's waiters have it."""
-    method = xform_name(waiter["operation"])
-    for name in model.operation_names:
-        if xform_name(name) == method:
-            return model.operation_model(name)
-    pytest.skip(f"the installed botocore has no {waiter['operation']}")
+    for each in model.operation_names:
+        if xform_name(each) == xform_name(name):
+            return model.operation_model(each)
+    pytest.skip(f"the installed botocore has no {name}")
 
 
-def responses(name, waiter, model, full_sample):
+def responses(name, waiter, operation):
     """For each end that the waiter has, the first response that leads there, with that end."""
     ends = set()
     for acceptor in waiter["acceptors"]:
         state, expected = acceptor["state"], acceptor["expected"]
-        if state not in ("success", "failure") or state in ends:
+        possible = {"success"} if name in CANNOT_FAIL else {"success", "failure"}
+        if state not in possible - ends:
             continue
-        if state == "failure" and name in CANNOT_FAIL:
-            continue
+        text = expected if isinstance(expected, str) else "any"
         if name in OUTPUTS:
             response = {**OUTPUTS[name][state]}
         elif acceptor["matcher"] == "error":
             response = {"Error": {"Code": expected, "Message": "no"}}
         else:
-            output = client_operation(model, waiter).output_shape
-            response = full_sample(output, expected if isinstance(expected, str) else "any")
-        response[PLACEHOLDER] = expected if isinstance(expected, str) else "any"
+            response = full_sample(operation.output_shape, text)
+        response[PLACEHOLDER] = text
         ends.add(state)
-        yield AcceptorState(state), response
+        yield state, response
 
 
-def client_of(session, service, response):
+def client_of(service, response):
     """A client that is answered with this response; nothing is validated or sent."""
 
     def answer(**_):
@@ -165,9 +139,7 @@ def client_of(session, service, response):
         metadata = {"ResponseMetadata": {"HTTPStatusCode": status}}
         return SimpleNamespace(status_code=status), {**response, **metadata}
 
-    config = Config(parameter_validation=False)
-    boto_session = boto3.Session(botocore_session=session, region_name="us-east-1")
-    client = boto_session.client(service, config=config)
+    client = boto3.client(service, config=Config(parameter_validation=False))
     client.meta.events.register("before-call", answer)
     return client
 

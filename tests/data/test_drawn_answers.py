@@ -5,28 +5,24 @@ and a wait may succeed only on an answer that has a state that the acceptor comp
 is no boolean, and a failure is told in words or by that state, never by an expression.
 """
 
+import contextlib
 import functools
 import re
 from random import Random
 
-import botocore.loaders
 import effect_of
 import pytest
+from botocore.exceptions import UnknownServiceError
+from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, StructureShape
-from data_digests import changed_services
-from data_digests import service_of as service_of_shape
+from data.shared import CHANGED_OR_ALL, effect_waiter, service_model
+from data_digests import service_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from laws import is_changed
 
 from boto_waiters_plus.calls.budget import Reply
-from boto_waiters_plus.changes.effects import EffectWaiter
 from boto_waiters_plus.check.practice_rules import check_reports
-from boto_waiters_plus.definitions.shipped import (
-    shipped_definitions,
-    shipped_services,
-    unread_shipped,
-)
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.definitions.state_words import means_absence
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
@@ -48,12 +44,7 @@ EXPRESSION = re.compile(r"[`?(|&]")
 LITERAL = re.compile(r"'([^']*)'|`\"([^\"]*)\"`")
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(is_changed, id="changed"),
-        pytest.param(bool, id="all", marks=pytest.mark.nightly(subject="catalog")),
-    ]
-)
+@pytest.fixture(params=CHANGED_OR_ALL)
 def waiters(request):
     """Shipped waiters on their operations: of the services that have changed, or of all."""
     return [each for each in bound_waiters() if request.param(each[0])]
@@ -62,26 +53,24 @@ def waiters(request):
 @functools.cache
 def bound_waiters():
     """Each shipped waiter on its operation of the installed botocore."""
-    session = botocore.session.get_session()
-    known = set(session.get_available_services())
-    found = []
-    for service_id in shipped_services():
-        service = client_name(service_id)
-        model = session.get_service_model(service) if service in known else None
-        for definition in shipped_definitions(service_id) if model is not None else ():
-            if definition.operation in model.operation_names:
-                operation = model.operation_model(definition.operation)
-                found.append((service_id, BoundWaiter(definition, operation)))
-    return found
+    models = {name: service_model(client_name(name)) for name in shipped_services()}
+    return [
+        (service_id, BoundWaiter(each, model.operation_model(each.operation)))
+        for service_id, model in models.items()
+        for each in (shipped_definitions(service_id) if model is not None else ())
+        if each.operation in model.operation_names
+    ]
 
 
 @functools.cache
 def examples(service):
-    try:
-        document = botocore.loaders.Loader().load_service_model(service, "examples-1")
-    except botocore.exceptions.UnknownServiceError:
-        return {}
-    return document["examples"]
+    with contextlib.suppress(UnknownServiceError):
+        return Loader().load_service_model(service, "examples-1")["examples"]
+    return {}
+
+
+def examples_of(operation):
+    return examples(operation.service_model.service_name).get(operation.name, ())
 
 
 def drawn(shape, random, fewest=0, depth=0):
@@ -94,11 +83,8 @@ def drawn(shape, random, fewest=0, depth=0):
         return [drawn(shape.member, random, fewest, depth + 1) for _ in range(count)]
     if isinstance(shape, MapShape):
         return {"key": drawn(shape.value, random, fewest, depth + 1)}
-    values = {
-        "string": random.choice([*getattr(shape, "enum", ()), TEXT]),
-        "boolean": random.random() < 0.5,
-        "blob": b"",
-    }
+    values = {"string": random.choice([*getattr(shape, "enum", ()), TEXT]), "blob": b""}
+    values |= {"boolean": random.random() < 0.5}
     return values.get(shape.type_name, random.randrange(3))
 
 
@@ -114,11 +100,9 @@ def texts_in(value):
 def mistake_on(waiter, parameters, answer):
     """What is wrong with the verdict on an answer; None if nothing is."""
     attempt = DefinitionJudge(waiter.polling, parameters, None).judge(Reply(response=answer))
-    faults = [each for each in attempt.problems if each.is_fault]
-    if faults:
+    if faults := [each for each in attempt.problems if each.is_fault]:
         return faults
-    index = attempt.facts.acceptor
-    untold = untold_by(waiter.polling, attempt)
+    index, untold = attempt.facts.acceptor, untold_by(waiter.polling, attempt)
     if untold is not None:
         return untold
     if index is None or waiter.definition.states[index] is not AcceptorState.SUCCESS:
@@ -174,7 +158,7 @@ def test_an_example_of_botocore_succeeds_only_by_a_state(waiters):
     answers = [
         (service_id, waiter, example.get("input"), example.get("output"))
         for service_id, waiter in waiters
-        for example in examples(service_of(waiter)).get(waiter.operation.name, ())
+        for example in examples_of(waiter.operation)
     ]
     assert mistakes(answers) == {}
 
@@ -189,31 +173,13 @@ def test_what_a_waiter_compares_is_reported(waiters):
     assert lacking == {}
 
 
-def service_of(waiter):
-    return waiter.operation.service_model.service_name
-
-
 @functools.cache
 def effects_as_waiters():
     """Each shipped effect with its service, as a wait takes it."""
-    found = []
-    for effect in effect_of.effects():
-        definition = effect.trait.waiter
-        if isinstance(definition, str):
-            service_id = effect.polled.service_model.service_id.hyphenize()
-            definition = unread_shipped(service_id)[definition].read()
-        waiter = EffectWaiter(BoundWaiter(definition, effect.polled), effect.trait)
-        found.append((service_of_shape(effect.shape), effect, waiter))
-    return found
+    return [(service_of(e.shape), e, effect_waiter(e)) for e in effect_of.effects()]
 
 
-@pytest.mark.parametrize(
-    "is_meant",
-    [
-        pytest.param(lambda service: service in changed_services(), id="changed"),
-        pytest.param(bool, id="all", marks=pytest.mark.nightly(subject="catalog")),
-    ],
-)
+@pytest.mark.parametrize("is_meant", CHANGED_OR_ALL)
 @given(seed=st.integers())
 @settings(max_examples=5, deadline=None)
 def test_a_failure_of_an_effect_is_told_by_its_state(is_meant, seed):

@@ -1,33 +1,19 @@
 """`data/idempotency.json` and `data/explains.json`: their form, and botocore's models."""
 
-import functools
-import json
-from pathlib import Path
-
 import jmespath
 import jsonschema
 import pytest
 from botocore.validate import ParamValidator
+from data.shared import full_sample, json_of
 
 from boto_waiters_plus.check.model import service_by_namespace
-from boto_waiters_plus.definitions.changes import (
-    ALREADY_EXISTS,
-    DESCRIBED_BY,
-    IN_PROGRESS,
-    NO_CHANGE,
-    TOKEN,
-    TOKEN_LIFETIME,
-)
+from boto_waiters_plus.definitions import changes
 from boto_waiters_plus.service.causes import EXPLAINS, Explanation, with_values
 from boto_waiters_plus.service.data_model import DataModel
 from boto_waiters_plus.service.on_the_spot import only_reads
 
-ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "tests/cases/idempotency-schema.json").read_text(encoding="utf-8"))
-FILES = {
-    name: json.loads((ROOT / f"data/{name}.json").read_text(encoding="utf-8"))
-    for name in ("idempotency", "explains")
-}
+SCHEMA = json_of("tests/cases/idempotency-schema.json")
+FILES = {name: json_of(f"data/{name}.json") for name in ("idempotency", "explains")}
 TEXT = "x" * 64
 """Long enough for an identifier."""
 
@@ -48,46 +34,42 @@ def test_file_has_its_form(name):
 
 @pytest.mark.models
 def test_a_token_is_a_string_that_the_model_does_not_mark():
-    for model, name, trait in traits(TOKEN):
+    for model, name, trait in traits(changes.TOKEN):
         shape = model.operation_model(name).input_shape
         marked = [each for each in shape.members.values() if each.metadata.get("idempotencyToken")]
         assert marked == [], name
         for member in trait["path"]:
             shape = shape.members[member]
         assert shape.type_name == "string", name
-    for model, name, _ in traits(TOKEN_LIFETIME):
+    for model, name, _ in traits(changes.TOKEN_LIFETIME):
         assert name in model.operation_names
 
 
 def errors_named(model, name):
-    return [each for each in model.error_shapes if name in (each.name, code_of(each))]
-
-
-def code_of(error):
-    return error.metadata.get("error", {}).get("code")
+    errors = ((each, each.metadata.get("error", {})) for each in model.error_shapes)
+    return [each for each, error in errors if name in (each.name, error.get("code"))]
 
 
 @pytest.mark.models
 def test_an_error_has_the_members_that_are_read():
-    for model, name, trait in (*traits(IN_PROGRESS), *traits(NO_CHANGE)):
+    for model, name, trait in (*traits(changes.IN_PROGRESS), *traits(changes.NO_CHANGE)):
         # Models do not have every error.
         assert "said" in trait or errors_named(model, name), name
-    for model, name, trait in traits(ALREADY_EXISTS):
+    for model, name, trait in traits(changes.ALREADY_EXISTS):
         members = {member for each in errors_named(model, name) for member in each.members}
         assert members >= {*trait.get("members", ())}, name
         assert members >= {trait["token"]} if "token" in trait else errors_named(model, name), name
 
 
 @pytest.mark.models
-def test_a_description_is_asked_for_and_read(full_sample):
-    for model, name, trait in traits(DESCRIBED_BY):
+def test_a_description_is_asked_for_and_read():
+    for model, name, trait in traits(changes.DESCRIBED_BY):
         calling, describing = map(model.operation_model, (name, trait["operation"]))
-        error = {}
+        call = {"input": full_sample(calling.input_shape, TEXT), "error": {}}
         for each in calling.error_shapes:
-            error |= full_sample(each, TEXT)
-        call = {"input": full_sample(calling.input_shape, TEXT), "error": error}
-        search = functools.partial(jmespath.search, data=call)
-        parameters = {member: search(path) for member, path in trait["parameters"].items()}
+            call["error"] |= full_sample(each, TEXT)
+        paths = trait["parameters"].items()
+        parameters = {member: jmespath.search(path, call) for member, path in paths}
         if describing.input_shape or parameters:
             report = ParamValidator().validate(parameters, describing.input_shape)
             assert not report.has_errors(), (name, report.generate_report())

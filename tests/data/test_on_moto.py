@@ -7,35 +7,35 @@ names), the parameters of the wait, and what it ends in. `$name` stands for what
 
 import functools
 import io
-import json
 import re
 import zipfile
-from pathlib import Path
 
 import boto3
 import botocore
 import jmespath
 import pytest
 from botocore.exceptions import ParamValidationError, UnknownServiceError
+from data.shared import CATALOG, ROOT, json_of
 from installed_models import IS_OLDER
 from moto import mock_aws
 
 from boto_waiters_plus import WaiterFailedError, wait_until
-from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions
 from boto_waiters_plus.testing import virtual_time
 
-pytestmark = pytest.mark.nightly(subject="catalog")
+pytestmark = CATALOG
 
-ROOT = Path(__file__).resolve().parents[2]
-CASES = json.loads((ROOT / "tests/cases/on-moto.json").read_text(encoding="utf-8"))
-TRAITS = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))
-WRITTEN_FROM = TRAITS["metadata"]["boto.waiters"]["botocore"]
+CASES = json_of("tests/cases/on-moto.json")
+TABLES = {path.stem: json_of(path) for path in (ROOT / "tests/cases/states").glob("*.json")}
 CONFIG = {"batch": {"use_docker": False}, "lambda": {"use_docker": False}}
 
 
+def expected_of(wait):
+    return wait.get("expect", "success")
+
+
 def wait_id(wait):
-    ends = "" if wait.get("expect", "success") == "success" else f"-{wait['expect']}"
-    return f"{wait['service']}-{wait['waiter']}{ends}"
+    return "-".join([wait["service"], wait["waiter"], *filter(None, [wait.get("expect")])])
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +45,10 @@ def clients():
 
 
 NOT_IN_OLDER_MODELS = {
-    ("cloudfront", "KeyValueStoreDeleted"),
-    ("cloudfront", "KeyValueStoreReady"),
-    ("directconnect", "ConnectionDeleted"),
-    ("ec2", "TransitGatewayRouteDeleted"),
-    ("organizations", "AccountClosed"),
-    ("sns", "SubscriptionConfirmed"),
-}
+    ("cloudfront", "KeyValueStoreDeleted"), ("cloudfront", "KeyValueStoreReady"),
+    ("directconnect", "ConnectionDeleted"), ("ec2", "TransitGatewayRouteDeleted"),
+    ("organizations", "AccountClosed"), ("sns", "SubscriptionConfirmed"),
+}  # fmt: skip
 """Waiters whose operation, or a member that they need, is missing in some supported botocore."""
 
 
@@ -66,29 +63,23 @@ def test_waiter_ends_as_its_resource_says(wait, clients):
         client = client_or_skip(clients, wait["service"])
         parameters = filled(wait["wait"], saved)
         with virtual_time():
-            if wait.get("expect", "success") == "success":
-                outcome = wait_until(client, wait["waiter"], max_wait=900, **parameters)
-                assert outcome.acceptor.text.startswith("success")
-            else:
-                with pytest.raises(WaiterFailedError) as raised:
-                    wait_until(client, wait["waiter"], max_wait=900, **parameters)
-                assert raised.value.acceptor.text.startswith("failure")
+            try:
+                ended = wait_until(client, wait["waiter"], max_wait=900, **parameters)
+            except WaiterFailedError as error:
+                ended = error
+        assert ended.acceptor.text.partition(" ")[0] == expected_of(wait)
 
 
 def test_the_tag_says_which_waiters_run_here():
-    succeed = {
-        (client_service_id(wait["service"]), wait["waiter"])
-        for wait in CASES["waits"]
-        if wait.get("expect", "success") == "success"
-    }
-    tables = (ROOT / "tests/cases/states").glob("*.json")
+    ids = {table["service"]: service_id for service_id, table in TABLES.items()}
+    succeed = [each for each in CASES["waits"] if expected_of(each) == "success"]
     tagged = {
-        (table.stem, definition.name)
-        for table in tables
-        for definition in shipped_definitions(table.stem)
+        (service_id, definition.name)
+        for service_id in TABLES
+        for definition in shipped_definitions(service_id)
         if "run-on-moto" in definition.tags
     }
-    assert succeed == tagged
+    assert {(ids[each["service"]], each["waiter"]) for each in succeed} == tagged
 
 
 def steps_of(entry):
@@ -103,7 +94,7 @@ def take(step, service, clients, saved):
     try:
         response = getattr(client, step["call"])(**filled(step["with"], saved))
     except ParamValidationError:
-        if botocore.__version__ == WRITTEN_FROM:
+        if botocore.__version__ == WRITTEN_FOR:
             raise
         pytest.skip(f"the installed botocore wants other parameters of {step['call']}")
     for name, path in step.get("save", {}).items():
@@ -137,10 +128,3 @@ def client_or_skip(clients, service):
         return clients(service)
     except UnknownServiceError:
         pytest.skip(f"the installed botocore has no {service}")
-
-
-def client_service_id(service):
-    for table in (ROOT / "tests/cases/states").glob("*.json"):
-        if json.loads(table.read_text(encoding="utf-8"))["service"] == service:
-            return table.stem
-    raise AssertionError(f"no table of states for {service}")

@@ -10,13 +10,14 @@ import sys
 import botocore.session
 import pytest
 import raise_rules
+from data.shared import CATALOG, ROOT, json_of
 from page_counts import SENTENCES, counts, with_counts
-from script_modules import ROOT
 
 from boto_waiters_plus.definitions.changes import REFUSED_ITEMS
 from boto_waiters_plus.definitions.shipped import from_groups, shipped_definitions
 from boto_waiters_plus.definitions.smithy import WAITABLE
 
+CASES = json_of("tests/cases/raise-rules.json")
 JOB = {"IN_PROGRESS": "retry", "SUCCEEDED": "success", "FAILED": "failure"}
 
 
@@ -25,69 +26,36 @@ def operation(name):
     return botocore.session.get_session().get_service_model(service).operation_model(name)
 
 
-@pytest.mark.parametrize(("waiter", "value", "known", "verdict"), [
-    ("JobSucceeded", "RUN_FAILED", {}, "failure"),
-    ("JobSucceeded", "SYNC_FAILED", {"DEPLOY_FAILED": "retry"}, None),
-    ("JobSucceeded", "PENDING_CODE", {}, "retry"), ("JobSucceeded", "DELETING", {}, "failure"),
-    ("JobSucceeded", "DELETING", {"DELETED": "retry"}, None), ("JobSucceeded", "PAUSED", {}, None),
-    ("JobSucceeded", "PAUSING", {}, None),
-    ("JobSucceeded", "PAUSING", {"STOPPING": "retry"}, "retry"),
-    ("JobSucceeded", "FAILED_CLEANUP_IN_PROGRESS", {}, None),
-    ("JobSucceeded", "PARTIALLY_SUCCEEDED", {}, None), ("JobSucceeded", "DISABLE_FAILED", {}, None),
-    ("JobUpdated", "CREATE_FAILED", {}, None), ("JobSucceeded", "DONE", {}, None),
-    ("TaskInProgress", "IN_PROGRESS", {}, None), ("JobDeleted", "DELETE_FAILED", {}, "failure"),
-    ("JobDeleted", "CREATE_FAILED", {}, "retry"), ("JobDeleted", "STANDBY", {}, "retry"),
-    ("JobDeleted", "DELETE_COMPLETE", {}, None), ("JobDeleted", "FAILED", {}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(("waiter", "value", "known", "verdict"), CASES["states"])
 def test_a_new_state_is_what_its_words_and_siblings_say(waiter, value, known, verdict):
     answer = raise_rules.verdict_on(waiter, value, JOB | known)
     assert (answer and answer.text) == verdict
 
 
-@pytest.mark.parametrize(("text", "is_allowed"), [
-    ("Describes a replicator.", True), ("Use DescribeReplicator to retrieve a replicator.", True),
-    ("Describes a replicator. Each call is billed.", False),
-    ("Describes a replicator, with a presigned URL.", False),
-    ("Describes a replicator, and starts it.", False), ("Prepares a replicator.", False),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "is_allowed"), CASES["reads"])
 def test_a_read_may_be_polled_if_nothing_alarms(text, is_allowed):
     read = operation("kafka.DescribeReplicator")
     assert raise_rules.may_be_polled(read, text) is is_allowed
 
 
-@pytest.mark.parametrize(("name", "path"), [
-    ("athena.GetSession", None), ("cloudtrail.GetImport", None),
-    ("kafka.DescribeReplicator", "ReplicatorState"), ("ec2.DescribeVolumes", None),
-    ("bedrock.GetEvaluationJob", None), ("apigatewayv2.GetPortal", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "path"), CASES["waiters"])
 def test_a_waiter_is_drafted_where_every_value_says_what_it_is(name, path):
     found = raise_rules.waiter_for(operation(name))
     assert (found and found[0].path) == path
 
 
-def test_an_effect_follows_where_the_call_names_what_the_waiter_reads():
+@pytest.mark.parametrize(("name", "waiter", "body"), CASES["effects"])
+def test_an_effect_follows_where_the_call_names_what_the_waiter_reads(name, waiter, body):
     reads = {"DescribeReplicator": operation("kafka.DescribeReplicator")}
     names = {"DescribeReplicator": ["ReplicatorDeleted", "ReplicatorRunning"]}
-    found = {
-        name: raise_rules.effect_for(operation(f"kafka.{name}"), reads, names)
-        for name in ("CreateReplicator", "DeleteReplicator", "UpdateReplicationInfo")
-    }
-    assert found["CreateReplicator"][:2] == (
-        "ReplicatorRunning",
-        {"parameters": {"ReplicatorArn": "call.output.ReplicatorArn"}, "basis": "identity"},
-    )
-    assert found["DeleteReplicator"][0] == "ReplicatorDeleted"
-    assert found["UpdateReplicationInfo"] is None
+    found = raise_rules.effect_for(operation(f"kafka.{name}"), reads, names)
+    assert (found and [*found[:2]]) == (waiter and [waiter, body])
 
 
-def test_what_begins_is_stopped_by_the_call_of_that_name():
-    start = operation("sagemaker.CreateTrainingJob")
-    assert raise_rules.stop_of(start, start.service_model) == {
-        "operation": "StopTrainingJob",
-        "parameters": {"TrainingJobName": "call.input.TrainingJobName"},
-    }
-    stop = operation("sagemaker.StopTrainingJob")
-    assert raise_rules.stop_of(stop, stop.service_model) is None
+@pytest.mark.parametrize(("name", "stop"), CASES["stops"])
+def test_what_begins_is_stopped_by_the_call_of_that_name(name, stop):
+    begun = operation(name)
+    assert raise_rules.stop_of(begun, begun.service_model) == stop
 
 
 def test_the_end_of_what_can_be_deleted_is_an_error():
@@ -97,36 +65,14 @@ def test_the_end_of_what_can_be_deleted_is_an_error():
     assert raise_rules.deletion_for(operation("ec2.DescribeVolumes"), ()) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("A token. Valid for 30 minutes after creation.", 1800),
-        ("Valid for 7 days after creation.", 604800),
-        ("Valid for an hour after creation.", 3600),
-        ("Valid for as long as you like after creation.", None),
-        ("Valid for 1 hour or 2 hours after creation.", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), CASES["lifetimes"])
 def test_another_time_in_the_same_sentence_is_the_new_lifetime(text, found):
     answer = raise_rules.lifetime_instead("Valid for 24 hours after creation.", text)
     assert (answer and answer[1]) == found
 
 
-@pytest.mark.nightly(subject="catalog")
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("read kafka DescribeReplicator: yes", "no answer"),
-        ("waiter kafka DescribeReplicator: allow", "no draft"),
-        ("effect kafka CreateReplicator: -", "no answer"),
-        ("state kafka ReplicatorRunning NEW: fail", "success, failure or retry"),
-        ("state kafka NoSuchWaiter NEW: retry", "success, failure or retry"),
-        ("read nope GetIt: allow", "no service nope"),
-        ("read kafka GetIt: allow", "no operation GetIt"),
-        ("tokens kafka GetIt: allow", "no question"),
-        ("check kafka: suppress", "no question"),
-    ],
-)
+@CATALOG
+@pytest.mark.parametrize(("line", "problem"), CASES["answers"])
 def test_an_answer_that_cannot_be_right_is_refused_before_any_is_written(tmp_path, line, problem):
     import raise_botocore  # noqa: PLC0415 - loads all of the tools
 
@@ -137,14 +83,14 @@ def test_an_answer_that_cannot_be_right_is_refused_before_any_is_written(tmp_pat
 
 
 @pytest.mark.models
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
     for name in ("boto_waiters_plus", "data", "tests/cases", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name)
     (tmp_path / "docs").mkdir()
     for name in ("pyproject.toml", *SENTENCES):
         shutil.copy(ROOT / name, tmp_path / name)
-    effects = json.loads((tmp_path / "data/effects.json").read_text(encoding="utf-8"))
+    effects = json_of("data/effects.json")
     kept = effects["shapes"]["com.amazonaws.kafka#CreateReplicator"]
     effects["shapes"]["com.amazonaws.kafka#NoSuchCall"] = kept
     # As if the list of failures were new.
@@ -163,21 +109,25 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
         subprocess.run(command, env=environment, check=True)
 
-    def read(path):
-        return json.loads((tmp_path / path).read_text(encoding="utf-8"))
-
     run("--answers", str(tmp_path / "answers.txt"), "--list-in", str(tmp_path / "list.txt"))
     listed = (tmp_path / "list.txt").read_text(encoding="utf-8")
     assert "gone kafka NoSuchCall" in listed
     assert "check ecs EffectRefusalsUnread.TasksRunning" in listed
-    shape = read("data/kafka.json")["shapes"]["com.amazonaws.kafka#DescribeCluster"]
+    shape = json_of(tmp_path / "data/kafka.json")["shapes"]["com.amazonaws.kafka#DescribeCluster"]
     assert "ClusterUsable" in shape["traits"][WAITABLE]
-    assert "ClusterUsable" in read("tests/cases/states/kafka.json")["waiters"]
-    assert read("data/pollable.json")["refused"]["kafka"]["ListClusters"] == "it is a test"
-    assert read("data/no-effect.json")["no reason is known"]["kafka"] == "Reboot Broker"
+    assert "ClusterUsable" in json_of(tmp_path / "tests/cases/states/kafka.json")["waiters"]
+    assert (
+        json_of(tmp_path / "data/pollable.json")["refused"]["kafka"]["ListClusters"]
+        == "it is a test"
+    )
+    assert (
+        json_of(tmp_path / "data/no-effect.json")["no reason is known"]["kafka"] == "Reboot Broker"
+    )
     run("--confirm")
-    assert read("data/unread.json") == {}
-    assert "DescribeSomething" in from_groups(read("data/pollable.json")["allowed"]["kafka"])
+    assert json_of(tmp_path / "data/unread.json") == {}
+    assert "DescribeSomething" in from_groups(
+        json_of(tmp_path / "data/pollable.json")["allowed"]["kafka"]
+    )
 
 
 @pytest.mark.parametrize(("page", "written"), [
@@ -187,15 +137,13 @@ def test_answers_are_written_and_what_was_read_is_confirmed(tmp_path):
 ])  # fmt: skip
 def test_numbers_of_a_page_are_written_where_each_stands(page, written):
     sentences = ["has {waiters} waiter for {services} services"]
-    expected = contextlib.nullcontext()
-    if written is None:
-        expected = pytest.raises(ValueError, match=r"has {waiters} waiter for .* times")
-    with expected:
+    refusal = pytest.raises(ValueError, match=r"has {waiters} waiter for .* times")
+    with refusal if written is None else contextlib.nullcontext():
         assert with_counts(page, sentences, {"waiters": "2,798", "services": "7"}) == written
 
 
 @pytest.mark.models
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 @pytest.mark.parametrize("page", SENTENCES)
 def test_pages_have_the_numbers_of_today(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -203,22 +151,17 @@ def test_pages_have_the_numbers_of_today(page):
 
 
 def test_what_is_unread_is_of_what_is_shipped():
-    unread, pollable = (
-        json.loads((ROOT / f"data/{name}.json").read_text(encoding="utf-8"))
-        for name in ("unread", "pollable")
-    )
-    for service, kinds in unread.items():
+    all_allowed = json_of("data/pollable.json")["allowed"]
+    for service, kinds in json_of("data/unread.json").items():
         names = {each.name for each in shipped_definitions(service)}
-        about = {
-            what.partition(" ")[0] for kind in ("states", "waiters") for what in kinds.get(kind, ())
-        }
-        assert about <= names, service
-        allowed = from_groups(pollable["allowed"].get(service, ""))
+        about = [*kinds.get("states", ()), *kinds.get("waiters", ())]
+        assert {what.partition(" ")[0] for what in about} <= names, service
+        allowed = from_groups(all_allowed.get(service, ""))
         assert not allowed & kinds.get("reads", {}).keys(), service
 
 
 @pytest.mark.models
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 def test_nothing_is_to_be_read_beside_the_botocore_of_the_definitions(capfd):
     """And a raise to it writes nothing else than what is there."""
     import raise_botocore  # noqa: PLC0415 - loads all of the tools

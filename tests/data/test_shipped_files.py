@@ -1,33 +1,47 @@
 """The files under `data/`: form, content, and that regenerating them changes nothing."""
 
+import contextlib
+import itertools
 import json
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import boto3
 import botocore
+import export_waiters
 import pytest
 from botocore import xform_name
+from botocore.waiter import WaiterModel
+from data.shared import CATALOG, ROOT, full_sample, json_of, operation_of, service_model
 from data_rules import check
+from laws import by_service
 from script_modules import script
 
-from boto_waiters_plus import enable, load_definitions
+from boto_waiters_plus import WaiterTimeoutError, load_definitions, wait_until
 from boto_waiters_plus.definitions.shipped import (
     WRITTEN_FOR,
     shipped_definitions,
     shipped_services,
+    shipped_traits,
 )
-from boto_waiters_plus.definitions.smithy import WAITABLE
+from boto_waiters_plus.definitions.smithy import REPORTS, WAITABLE
 from boto_waiters_plus.engine.acceptors import AcceptorState, SuccessMatcher
 from boto_waiters_plus.engine.delays import delay_range
 from boto_waiters_plus.engine.matching import Matching
+from boto_waiters_plus.engine.path_interpreter import MOST_STEPS, Path, SpecEvaluation
 from boto_waiters_plus.service.catalog import client_name
+from boto_waiters_plus.service.data_model import DataModel, member_names
+from boto_waiters_plus.service.places import default_loader
 from boto_waiters_plus.service.service_waiters import ServiceWaiters
+from boto_waiters_plus.service.shapes import walk
 from boto_waiters_plus.validation import Severity
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = ROOT / "data"
+RULES = json_of("tests/cases/data-rules.json")
+REPORTS_OF = shipped_traits(REPORTS)
+REPORTED = [(shape, waiter) for shape, reports in REPORTS_OF.items() for waiter in reports]
 SERVICES = list(shipped_services())
-TRAITS = json.loads((DATA / "traits.json").read_text(encoding="utf-8"))
+TRAITS = json_of("data/traits.json")
 CONFIDENCES = ("run-on-moto", "enum-checked", "model-only")
 
 SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
@@ -35,7 +49,7 @@ SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
 
 
 def all_shipped():
-    return [each for service_id in SERVICES for each in shipped_definitions(service_id)]
+    return itertools.chain(*map(shipped_definitions, SERVICES))
 
 
 def version(text):
@@ -49,7 +63,7 @@ def test_services_without_definitions_have_none():
 
 def test_files_are_read_whole_and_names_are_unique():
     for service_id in SERVICES:
-        document = json.loads((DATA / f"{service_id}.json").read_text(encoding="utf-8"))
+        document = json_of(f"data/{service_id}.json")
         written = {
             name: waiter
             for shape in document["shapes"].values()
@@ -87,14 +101,8 @@ def test_an_answer_of_nothing_is_no_success():
     assert succeeding == SUCCEED_ON_NOTHING
 
 
-def test_a_real_client_has_them_among_its_attributes():
-    client = enable(boto3.client("athena", region_name="us-east-1"))
-    assert "wait_until_query_execution_succeeded" in dir(client)
-    assert client.wait_until_query_execution_succeeded.definition.tags[0] == "curated"
-
-
 def test_traits_of_our_own_are_defined():
-    files = [json.loads(path.read_text(encoding="utf-8")) for path in DATA.glob("*.json")]
+    files = [json_of(path) for path in DATA.glob("*.json")]
     shapes = [shape for file in files for shape in file.get("shapes", {}).values()]
     used = {trait for shape in shapes for trait in shape.get("traits", {})}
     assert {each for each in used if each.startswith("boto.waiters#")} <= set(TRAITS["shapes"])
@@ -103,8 +111,8 @@ def test_traits_of_our_own_are_defined():
 # --- beside botocore's models -------------------------------------------------------------------
 
 
-@pytest.mark.nightly(subject="catalog")
-def test_every_waiter_is_a_method_of_a_client(service_model):
+@CATALOG
+def test_every_waiter_is_a_method_of_a_client():
     """On an older botocore too, which lacks whole services, and the states of some waiters."""
     for service_id in SERVICES:
         model, shipped = service_model(client_name(service_id)), shipped_definitions(service_id)
@@ -120,18 +128,17 @@ def test_every_waiter_is_a_method_of_a_client(service_model):
         assert not any(xform_name(each).startswith("wait_until_") for each in model.operation_names)
 
 
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 @pytest.mark.models
 def test_regenerating_changes_nothing():
     with script("tools/generate_data.py") as generate_data:
         for service_id, document in generate_data.documents(DATA):
             text = (DATA / f"{service_id}.json").read_text(encoding="utf-8")
             assert text == generate_data.file_text(document), service_id
-        states = json.loads((DATA / "states.json").read_text(encoding="utf-8"))
-        assert generate_data.known_states() == states
+        assert generate_data.known_states() == json_of("data/states.json")
 
 
-@pytest.mark.nightly(subject="catalog")
+@CATALOG
 def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
     """On an older botocore too: what that lacks are notes. A newer one has states of its own."""
     events = check(DATA)
@@ -147,13 +154,124 @@ def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
 
 def unneeded_suppressions(events):
     covered = [(f"{event.id}.", event.shape.partition("#")[0]) for event in events]
+    # Those of effects are tested with their rules.
+    known = [x for x in TRAITS["metadata"]["suppressions"] if not x["id"].startswith("Effect")]
     return [
         each
-        for each in TRAITS["metadata"]["suppressions"]
-        # Those of effects are tested with their rules.
-        if not each["id"].startswith("Effect")
-        and not any(
+        for each in known
+        if not any(
             event_id.startswith(f"{each['id']}.") and each["namespace"] in ("*", namespace)
             for event_id, namespace in covered
         )
     ]
+
+
+# --- rules, reports and the work of expressions ------------------------------------------------
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("row", RULES, ids=[row["name"] for row in RULES])
+def test_a_rule_finds_what_it_is_for(row, waitable):
+    names, rule = (row["waiter"], row["operation"]), row.get("rule", "WaiterDenied")
+    document = waitable(*names, *row["acceptors"], namespace=row["service"])
+    found = [event.id for event in check(document) if event.id.startswith(rule)]
+    assert found == row["finds"]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("shape", "waiter"), by_service(REPORTED))
+def test_every_word_can_be_read(shape, waiter):
+    operation = operation_of(shape)
+    shapes = [*walk(operation.output_shape)]
+    has_keys = any(each.shape.type_name == "map" for each in shapes)
+    for word, path in REPORTS_OF[shape][waiter].items():
+        assert word == word.lower().strip()
+        assert not DataModel(operation, [("output", path)]).sensitive, path
+        # The keys of a map are no members.
+        assert has_keys or member_names(path) <= {each.name for each in shapes}, path
+
+
+def steps_of(paths, document):
+    evaluation = SpecEvaluation()
+    for path in paths:
+        with contextlib.suppress(TypeError, ValueError):
+            Path(path).value(document, evaluation)
+    return MOST_STEPS - evaluation.steps_left
+
+
+@CATALOG
+def test_shipped_expressions_take_few_steps():
+    most = {}
+    for service in default_loader().list_available_services("service-2"):
+        for waiter in ServiceWaiters(service_model(service), None).values():
+            output = full_sample(waiter.operation.output_shape, "text", items=20)
+            paths = [path for _, path in waiter.polling.matching.paths]
+            both = {"input": {}, "output": output}
+            steps = max(steps_of(paths, output), steps_of(paths, both))
+            most[steps] = service, waiter.definition.name
+    assert max(most) < MOST_STEPS / 50, most[max(most)]
+
+
+# --- waits until something is gone, whose answer is an empty list --------------------------------
+
+
+FILTERS = [{"Name": "tag:run", "Values": ["1"]}]
+WAITS = [
+    # service, waiter, list of the answer, request without names, parameter of names
+    ("ec2", "VolumeDeleted", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
+    ("ec2", "VolumeDetached", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
+    ("ec2", "InstanceTerminated", "Reservations", {"Filters": FILTERS}, "InstanceIds"),
+    ("ec2", "NatGatewayDeleted", "NatGateways", {"Filter": FILTERS}, "NatGatewayIds"),
+    ("ec2", "VpnConnectionDeleted", "VpnConnections", {"Filters": FILTERS}, "VpnConnectionIds"),
+    ("elbv2", "LoadBalancersDeleted", "LoadBalancers", {}, "Names"),
+]
+
+
+@pytest.mark.parametrize(("service", "waiter", "items", "unnamed", "names"), WAITS)
+def test_an_empty_list_is_gone_unless_names_were_given(
+    service, waiter, items, unnamed, names, answers, virtual_time
+):
+    client = boto3.client(service)
+    answers(client, {items: []})
+    assert wait_until(client, waiter, max_wait=60, **unnamed).attempts == 1
+    with pytest.raises(WaiterTimeoutError):
+        wait_until(client, waiter, max_wait=60, **{names: ["name-1", "name-2"]})
+
+
+@pytest.mark.parametrize(("service", "waiter", "items", "token"), [
+    ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
+    ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
+])  # fmt: skip
+def test_an_empty_page_that_others_follow_is_not_the_end(
+    service, waiter, items, token, answers, virtual_time
+):
+    client = boto3.client(service)
+    answers(client, {items: [], token: "more"}, {items: []})
+    assert wait_until(client, waiter, max_wait=60).attempts == 2
+
+
+# --- `tools/export_waiters.py`, by which a shipped waiter is sent upstream ----------------------
+
+
+@pytest.mark.parametrize("form", ["smithy", "waiters-2"])
+def test_an_export_is_read_back_as_the_waiter(form, tmp_path, capsys):
+    if form == "smithy":
+        pytest.importorskip("lark")
+    assert export_waiters.main(["kms", "KeyEnabled", "--format", form]) == 0
+    text = capsys.readouterr().out
+    file = tmp_path / ("kms.smithy" if form == "smithy" else "kms.json")
+    file.write_text(text, encoding="utf-8")
+    [read] = load_definitions(file)
+    [shipped] = [each for each in shipped_definitions("kms") if each.name == "KeyEnabled"]
+    assert (read.name, read.operation) == (shipped.name, shipped.operation)
+    assert read.acceptors == tuple(replace(each, message=None) for each in shipped.acceptors)
+    if form == "waiters-2":
+        stock = WaiterModel(json.loads(text)).get_waiter("KeyEnabled")
+        assert (stock.operation, stock.delay) == (shipped.operation, shipped.max_delay)
+
+
+def test_what_waiters_2_cannot_express_is_named(capsys):
+    assert export_waiters.main(["batch", "--format", "waiters-2"]) == 1
+    output = capsys.readouterr()
+    assert "JobsSucceeded compares the input" in output.err
+    assert "JobsSucceeded" not in json.loads(output.out)["waiters"]

@@ -22,29 +22,22 @@ item is `left out`: the others decide, and alone it is a retry.
 
 import functools
 import itertools
-import json
+import operator
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import botocore
 import pytest
 from botocore.model import StructureShape
+from data.shared import CATALOG, ROOT, full_sample, json_of, put, service_model
 from laws import is_changed
 
-from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions, shipped_services
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 
-ROOT = Path(__file__).resolve().parents[2]
-TABLES = {
-    path.stem: json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "tests/cases/states").glob("*.json"))
-}
-WRITTEN_FROM = json.loads((ROOT / "data/traits.json").read_text(encoding="utf-8"))["metadata"][
-    "boto.waiters"
-]["botocore"]
+TABLES = {path.stem: json_of(path) for path in sorted((ROOT / "tests/cases/states").glob("*.json"))}
 WORST_FIRST = ("failure", "retry", "success")
 LEFT_OUT = "left out"
 REASON = "the reason"
@@ -61,16 +54,21 @@ class Line:
     def __str__(self):
         return f"{self.service_id} {self.name}"
 
-    def verdict_on(self, output, input=None):
+    def match(self, output, count=1):
+        """The match of an output, where so many resources were asked for."""
+        input = {self.table["count"]: ["id"] * count} if "count" in self.table else {}
+        return self.matching.match_response(output, input)
+
+    def verdict_on(self, output, count=1):
         """What the machine makes of a response: no match is a retry."""
-        return self._state(self.matching.match_response(output, input).index, "retry")
+        return self.verdict_of(self.match(output, count))
+
+    def verdict_of(self, match):
+        return self._state(match.index, "retry")
 
     def verdict_on_error(self, name):
         """What the machine makes of an error: no match is a failure."""
         return self._state(self.matching.match_error([name]).index, "failure")
-
-    def input_for(self, count):
-        return {self.table["count"]: ["id"] * count} if "count" in self.table else {}
 
     def _state(self, index, otherwise):
         return otherwise if index is None else self.definition.states[index].value
@@ -83,7 +81,7 @@ SAMPLE = ("ec2", "kinesis", "s3")
     scope="module",
     params=[
         pytest.param(SAMPLE + tuple(filter(is_changed, TABLES)), id="sample and changed"),
-        pytest.param(sorted(TABLES), id="all", marks=pytest.mark.nightly(subject="catalog")),
+        pytest.param(sorted(TABLES), id="all", marks=CATALOG),
     ],
 )
 def lines(request):
@@ -105,43 +103,27 @@ def lines(request):
 
 def test_every_value_of_the_state_has_its_verdict(lines):
     """An expression that cannot be evaluated never matches: the wait would never end."""
-    wrong, problems = {}, {}
     for line in lines("values"):
         for value, verdict in line.table["values"].items():
             output = output_with(line, [value])
-            actual = line.verdict_on(output, line.input_for(1))
-            if actual != worst_of([verdict]):
-                wrong[str(line), value] = (actual, verdict)
-            if found := line.matching.match_response(output, line.input_for(1)).problems:
-                problems[str(line), value] = found
-    assert (wrong, problems) == ({}, {})
+            assert line.verdict_on(output) == worst_of([verdict]), (str(line), value)
+            assert line.match(output).problems == (), (str(line), value)
 
 
 def test_of_several_resources_the_worst_decides(lines):
-    wrong = {}
     for line in lines("values", "empty"):
+        assert line.verdict_on(output_with(line, [])) == line.table["empty"], str(line)
         for pair in itertools.product(line.table["values"].items(), repeat=2):
+            output, count = output_with(line, dict(pair)), len(dict(pair))
             expected = worst_of([verdict for _, verdict in pair])
-            actual = line.verdict_on(output_with(line, dict(pair)), line.input_for(len(dict(pair))))
-            if actual != expected:
-                wrong[str(line), pair] = (actual, expected)
-    assert wrong == {}
-
-
-def test_an_empty_list_is_what_the_table_says(lines):
-    wrong = {}
-    for line in lines("values", "empty"):
-        actual = line.verdict_on(output_with(line, []), line.input_for(1))
-        if actual != line.table["empty"]:
-            wrong[str(line)] = (actual, line.table["empty"])
-    assert wrong == {}
+            assert line.verdict_on(output, count) == expected, (str(line), pair)
 
 
 def test_fewer_resources_than_asked_for_are_not_enough(lines):
     for line in lines("count"):
         good = [value for value, verdict in line.table["values"].items() if verdict == "success"]
-        assert line.verdict_on(output_with(line, good[:1]), line.input_for(1)) == "success"
-        assert line.verdict_on(output_with(line, good[:1]), line.input_for(2)) == "retry"
+        assert line.verdict_on(output_with(line, good[:1]), 1) == "success"
+        assert line.verdict_on(output_with(line, good[:1]), 2) == "retry"
 
 
 def test_every_named_error_has_its_verdict(lines):
@@ -152,25 +134,13 @@ def test_every_named_error_has_its_verdict(lines):
 
 
 def test_every_case_has_its_verdict(lines):
-    wrong = []
-    for line in lines("cases"):
-        for case in line.table["cases"]:
-            output, input = case["output"], case.get("input", {})
-            message = line.matching.match_response(output, input).message
-            actual = {"verdict": line.verdict_on(output, input), "message": message}
-            if actual | case != case | actual:
-                wrong.append((str(line), case, actual))
-    assert wrong == []
-
-
-def test_no_shipped_expression_is_warned_of(lines):
     """A function that is given null is silent; any other failure would be a warning to users."""
-    faults = {}
     for line in lines():
         for case in ({"output": {}}, *line.table.get("cases", ())):
             match = line.matching.match_response(case["output"], case.get("input", {}))
-            faults |= {each: str(line) for each in match.problems if each.is_fault}
-    assert faults == {}
+            actual = {"verdict": line.verdict_of(match), "message": match.message}
+            assert actual | case == case | actual, str(line)
+            assert not any(each.is_fault for each in match.problems), str(line)
 
 
 def test_every_curated_waiter_has_a_line():
@@ -180,11 +150,8 @@ def test_every_curated_waiter_has_a_line():
         for definition in shipped_definitions(service_id)
         if "curated" in definition.tags
     }
-    judged = {
-        (service_id, name, line["operation"])
-        for service_id, table in TABLES.items()
-        for name, line in table["waiters"].items()
-    }
+    tables = ((service_id, table["waiters"].items()) for service_id, table in TABLES.items())
+    judged = {(of, name, line["operation"]) for of, lines in tables for name, line in lines}
     assert judged >= curated
 
 
@@ -192,55 +159,45 @@ def test_every_curated_waiter_has_a_line():
 
 
 @pytest.mark.models
-def test_every_value_of_the_enumeration_is_in_the_table(lines, service_model):
+def test_the_table_has_the_values_of_the_enumeration(lines):
     """Fails by name when a newer botocore knows a state that nobody has judged yet."""
-    missing = {}
-    for line, _, shape in modelled_states(lines, service_model):
-        new = [value for value in shape.enum if value not in line.table["values"]]
-        missing.update({str(line): new} if new else {})
-    assert missing == {}
+    missing, unknown = {}, {}
+    for line, _, shape in modelled_states(lines):
+        values, unmodelled = line.table["values"].keys(), line.table.get("unmodelled", ())
+        if new := [value for value in shape.enum if value not in values]:
+            missing[str(line)] = new
+        if shape.enum and (extra := values - {*shape.enum, *unmodelled}):
+            unknown[str(line)] = extra
+    assert (missing, unknown) == ({}, {})
 
 
-@pytest.mark.models
-def test_the_table_has_no_value_that_the_model_lacks(lines, service_model):
-    unknown = {}
-    for line, _, shape in modelled_states(lines, service_model):
-        extra = set(line.table["values"]) - set(shape.enum) - set(line.table.get("unmodelled", []))
-        unknown.update({str(line): sorted(extra)} if shape.enum and extra else {})
-    assert unknown == {}
-
-
-def test_every_operation_and_named_error_is_modelled(lines, service_model):
+def test_every_operation_and_named_error_is_modelled(lines):
     unknown = {}
     for line in lines():
-        operation = operation_of(service_model, line)
+        operation = operation_of(line)
         # EC2 answers with errors, but its model has none at all.
         if operation is not None and any_error_modelled(operation.service_model):
             modelled = {shape.name for shape in operation.error_shapes}
-            unmodelled = set(line.table.get("unmodelled", []))
-            extra = set(line.table.get("errors", {})) - modelled - unmodelled
-            unknown.update({str(line): extra} if extra else {})
+            errors = line.table.get("errors", {}).keys()
+            if extra := errors - modelled - {*line.table.get("unmodelled", ())}:
+                unknown[str(line)] = extra
     assert unknown == {}
 
 
-def test_message_is_the_reason_of_the_resource_that_failed(lines, service_model, full_sample):
-    wrong = {}
-    for line, operation, _ in modelled_states(lines, service_model):
-        shape = operation.output_shape
+def test_message_is_the_reason_of_the_resource_that_failed(lines):
+    for line, operation, _ in modelled_states(lines):
         for value, verdict in line.table["values"].items():
-            if verdict == "failure" and message_of(line, value) is not None:
-                output = failed_output(line, shape, value, full_sample)
-                match = line.matching.match_response(output, line.input_for(2))
-                if match.message is None and botocore.__version__ != WRITTEN_FROM:
-                    continue  # the member is newer than this botocore
-                if match.message not in (REASON, [REASON]):
-                    wrong[str(line), value] = match.message
-    assert wrong == {}
+            if verdict != "failure" or message_of(line, value) is None:
+                continue
+            match = line.match(failed_output(line, operation.output_shape, value), 2)
+            # In an older botocore the member may be missing.
+            if match.message is not None or botocore.__version__ == WRITTEN_FOR:
+                assert match.message in (REASON, [REASON]), (str(line), value)
 
 
-def test_no_message_keeps_the_state_from_being_shown(lines, service_model):
+def test_no_message_keeps_the_state_from_being_shown(lines):
     """Where an expression passes a sensitive member, nothing of the response is shown."""
-    for line, operation, shape in modelled_states(lines, service_model):
+    for line, operation, shape in modelled_states(lines):
         assert not shape.metadata.get("sensitive")
         waiter = BoundWaiter(line.definition, operation)
         assert not waiter.polling.data_model.sensitive, str(line)
@@ -252,8 +209,8 @@ def worst_of(verdicts):
 
 
 def message_of(line, value):
-    match = line.matching.match_response(output_with(line, [value]), line.input_for(1))
-    return line.definition.acceptors[match.index].message
+    index = line.match(output_with(line, [value])).index
+    return line.definition.acceptors[index].message
 
 
 @functools.cache
@@ -261,22 +218,22 @@ def any_error_modelled(model):
     return any(model.operation_model(name).error_shapes for name in model.operation_names)
 
 
-def operation_of(service_model, line):
+def operation_of(line):
     """The operation in the installed botocore; None if that is too old for it."""
     model = service_model(TABLES[line.service_id]["service"])
     if model is None or line.table["operation"] not in model.operation_names:
-        assert botocore.__version__ != WRITTEN_FROM, str(line)
+        assert botocore.__version__ != WRITTEN_FOR, str(line)
         return None
     return model.operation_model(line.table["operation"])
 
 
-def modelled_states(lines, service_model):
+def modelled_states(lines):
     """The lines whose state is a string of the installed botocore's model: operation and shape."""
     for line in lines("state"):
-        operation = operation_of(service_model, line)
+        operation = operation_of(line)
         shape = operation and shape_at(operation.output_shape, steps_to(line))
         # A document has no members in the model.
-        assert shape or botocore.__version__ != WRITTEN_FROM or "RestApi" in line.table["state"]
+        assert shape or botocore.__version__ != WRITTEN_FOR or "RestApi" in line.table["state"]
         if shape is not None:
             yield line, operation, shape
 
@@ -319,33 +276,21 @@ def shape_at(shape, steps):
     return shape
 
 
-def failed_output(line, shape, value, full_sample):
+def failed_output(line, shape, value):
     """All members the model has: first, in a list, a resource that fares well, then the one.
 
     Every text of the failed one is the reason, every text of the other is not.
     """
-    good = [v for v, verdict in line.table["values"].items() if verdict != "failure"]
-    steps = steps_to(line)
-    if "empty" not in line.table:
-        return with_state(full_sample(shape, REASON), steps, value)
-    first = with_state(full_sample(shape, "another text"), steps, good[0])
-    failed = with_state(full_sample(shape, REASON), steps, value)
-    outer = steps[: steps.index(list)]
-    items = [*at(first, outer), *at(failed, outer)]
-    at(failed, outer[:-1])[outer[-1]] = items
+    failed, first = full_sample(shape, REASON), full_sample(shape, "another text")
+    good = next((v for v, verdict in line.table["values"].items() if verdict != "failure"), None)
+    assert put(failed, line.table["state"], value)
+    assert put(first, line.table["state"], good)
+    if "empty" in line.table:
+        *outer, last = itertools.takewhile(lambda step: step is not list, steps_to(line))
+        items = [*at(first, outer)[last], *at(failed, outer)[last]]
+        at(failed, outer)[last] = items
     return failed
 
 
 def at(document, steps):
-    for step in steps:
-        document = document[step]
-    return document
-
-
-def with_state(document, steps, value):
-    *outer, last = steps
-    owner = document
-    for step in outer:
-        owner = owner[0] if step is list else owner[step]
-    owner[last] = value
-    return document
+    return functools.reduce(operator.getitem, steps, document)

@@ -11,7 +11,7 @@ pytest.importorskip("lark")
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions.files import load_definitions, parse_document
 from boto_waiters_plus.definitions.idl import parse_idl
-from boto_waiters_plus.engine.acceptors import AcceptorState, ErrorTypeMatcher, SuccessMatcher
+from boto_waiters_plus.validation import Severity, check
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "idl.json").read_text())
 
@@ -20,31 +20,18 @@ namespace smithy.example
 use smithy.waiters#waitable
 """
 
-BUCKET = """\
-$version: "2"
+BUCKET = """$version: "2"
 namespace com.amazonaws.s3
-
 use smithy.waiters#waitable
-
-@waitable(
-    BucketThere: {
-        documentation: "Wait until it is there"
-        acceptors: [
-            // Commas are white space, and so is this.
-            { state: "success", matcher: { success: true } }
-            {
-                state: "retry"
-                matcher: { errorType: "NotFound" }
-            }
-        ]
-        minDelay: 5
-    }
-)
-operation HeadBucket {
-    input: HeadBucketInput
-    output: HeadBucketOutput
-    errors: [NotFound]
-}
+@waitable(BucketThere: {
+    documentation: "Wait until it is there"
+    acceptors: [ // Commas are white space, and so is this.
+        { state: "success", matcher: { success: true } }
+        { state: "retry"
+          matcher: { errorType: "NotFound" } }]
+    minDelay: 5
+})
+operation HeadBucket { input: HeadBucketInput, output: HeadBucketOutput, errors: [NotFound] }
 """
 
 
@@ -53,10 +40,8 @@ def ast(text, head=HEAD):
 
 
 def shapes(text, head=HEAD):
-    return {
-        name.removeprefix("smithy.example#"): shape
-        for name, shape in ast(text, head)["shapes"].items()
-    }
+    found = ast(text, head)["shapes"]
+    return {name.removeprefix("smithy.example#"): shape for name, shape in found.items()}
 
 
 def waiters(text):
@@ -73,13 +58,14 @@ def test_a_waiter_is_read_whole():
     [definition] = waiters(BUCKET)
     assert (definition.name, definition.operation) == ("BucketThere", "HeadBucket")
     assert (definition.service, definition.source) == ("s3", "x.smithy")
-    assert (definition.min_delay, definition.max_delay) == (5, 120)
-    assert definition.documentation == "Wait until it is there"
-    assert definition.states == (AcceptorState.SUCCESS, AcceptorState.RETRY)
-    assert [acceptor.matcher for acceptor in definition.acceptors] == [
-        SuccessMatcher(success=True),
-        ErrorTypeMatcher("NotFound"),
-    ]
+    assert definition.to_json() == {
+        "documentation": "Wait until it is there",
+        "acceptors": [
+            {"state": "success", "matcher": {"success": True}},
+            {"state": "retry", "matcher": {"errorType": "NotFound"}},
+        ],
+        "minDelay": 5,
+    }
 
 
 def test_an_operation_without_output_has_the_unit_type():
@@ -88,31 +74,14 @@ def test_an_operation_without_output_has_the_unit_type():
     assert "an output matcher on an operation with no output" in refusal(text)
 
 
-def test_waiters_apply_to_operations_of_other_files():
-    text = """apply com.amazonaws.ec2#GetThing @waitable(
-        ThingThere: { acceptors: [{ state: "success", matcher: { success: true } }] })"""
-    [definition] = waiters(HEAD + text)
-    assert (definition.operation, definition.service) == ("GetThing", "ec2")
-    assert next(iter(ast(text)["shapes"].values()))["type"] == "apply"
-
-
-@pytest.mark.parametrize(("text", "value"), [
-    ('"a\\n\\"\\u00e9\\ud83d\\ude00\\\\"', 'a\n"é😀\\'), ('""', ""), ('"two\nlines"', "two\nlines"),
-    ('"not // a comment"', "not // a comment"),
-    ('"""\n    a\n      b\n\n    "c"\n    """', 'a\n  b\n\n"c"\n'),
-    ('"""\n    a \\\n    b"""', "a b"), ('"""\n    a  \n  """', "  a\n"), ("-1.5e2", -150.0),
-    ("7", 7), ("true", True), ("null", None), ("[1, 2 3,]", [1, 2, 3]),
-    ('{a: {}, "b c": []}', {"a": {}, "b c": []}), ("String", "smithy.api#String"),
-    ("Other", "smithy.example#Other"), ("waitable", "smithy.waiters#waitable"),
-    ("a.b#C$d", "a.b#C$d"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "value"), CASES["values"])
 def test_node_values(text, value):
     found = shapes(f"@a.b#c({text}) string A")["A"]["traits"]["a.b#c"]
     assert found == value
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", CASES["shapes"], ids=lambda case: case["name"])
 def test_shapes_become_those_of_the_json_ast(case):
     assert ast("\n".join(case["text"]), head="")["shapes"] == case["shapes"]
 
@@ -123,49 +92,21 @@ def test_metadata_and_version():
     assert ast("namespace a.b", head="")["smithy"] == "2.0"
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("structure A {", "too early"), ("structure A }", "'}' (line 4)"),
-    ("string A string A", "A is defined twice (line 4)"), ("strin A", "strin (line 4)"),
-    ("string A { b: C }", "no members (line 4)"),
-    ("use a", "use a: not an absolute shape id (line 4)"),
-    ("structure A {\n a: B\n a: C }", "a occurs twice (line 6)"),
-    ("@a.b#c(d: 1\n d: 2) string A", "d occurs twice (line 5)"),
-    ("@a.b#c(1) @a.b#c(2) string A", "a.b#c has two values (line 4)"),
-    ("apply A @a.b#c(1) apply A @a.b#c(2)", "a.b#c of A has two values (line 4)"),
-    ("structure A { b: C } apply A$d @e", "no member d (line 4)"),
-    ("structure A { b }", "b has no target (line 4)"),
-    ("structure A for B { $c }", "$c: elided targets are not supported"),
-    ("operation A { inputs: B }", "inputs (line 4)"),
-    ("service A { operations: B }", "operations must be"),
-    ("service A { version }", "version has no value (line 4)"),
-    ("enum A { B: 1 }", "follows = (line 4)"), ('@a.b#c("\\x") string A', "\\x (line 4)"),
-    ('@a.b#c("\\ud83d") string A', "surrogate pair (line 4)"),
-    ("@a.b#c({d.e: 1}) string A", "d.e must be quoted"),
-    ("string a.b#C", "a.b#C is not a valid name"), ("structure A { @b }", "@b applies to nothing"),
-    (f"@a.b#c({'9' * 5000}) string A", "Exceeds the limit"),
-])  # fmt: skip
+TOO_LONG = f"@a.b#c({'9' * 5000}) string A", "Exceeds the limit"
+
+
+@pytest.mark.parametrize(("text", "problem"), [*CASES["invalid"], TOO_LONG])
 def test_invalid_idl_is_refused_with_its_line(text, problem):
     message = refusal(text)
     assert message.startswith("x.smithy: not Smithy IDL: ")
     assert problem in message
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        pytest.param(
-            "namespace a.b @waitable(A: {}) operation B {}",
-            "add: use smithy.waiters#waitable",
-            id="no use",
-        ),
-        pytest.param('$version: "3"', "unknown version of Smithy: 3", id="version"),
-        pytest.param(
-            "namespace a.b @c(" + "[" * 5000 + "]" * 5000 + ") string A",
-            "nested too deeply",
-            id="depth",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("namespace a.b @waitable(A: {}) operation B {}", "add: use smithy.waiters#waitable"),
+    ('$version: "3"', "unknown version of Smithy: 3"),
+    (f"namespace a.b @c({'[' * 5000}{']' * 5000}) string A", "nested too deeply"),
+], ids=["no use", "version", "depth"])  # fmt: skip
 def test_text_that_is_not_read_is_refused(text, problem):
     assert problem in refusal(text, head="")
 
@@ -178,8 +119,39 @@ def test_without_lark_the_message_names_the_extra(monkeypatch, tmp_path):
         load_definitions(tmp_path / "x.smithy")
 
 
-def test_an_empty_acceptor_is_refused_by_place():
-    text = """@waitable(ThingThere: { acceptors: [
-        { inputOutput: { path: "a", expected: "true", comparator: "booleanEquals" } }
-    ] }) operation ListThings { input: A, output: B }"""
-    assert refusal(text).startswith("x.smithy: waiter ThingThere, acceptor 0: state must be one of")
+# --- files --------------------------------------------------------------------------------------
+
+
+MODEL = f"""{HEAD}
+@waitable(ThingThere: {{
+    description: "Waits until it is there"
+    acceptors: [{{ state: "success", matcher: {{ success: true }} }}]
+}})
+operation GetThing {{}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "things.smithy"
+    file.write_text(MODEL, encoding="utf-8")
+    return file
+
+
+def test_idl_files_and_folders_are_loaded_and_checked(file):
+    for path in (file, file.parent):
+        for source in (path, str(path)):
+            [definition] = load_definitions(source)
+            assert (definition.name, definition.source) == ("ThingThere", str(file))
+        [event] = check(path)
+        assert event.severity is Severity.NOTE
+        assert event.id == "TraitValue.UnknownMember.smithy.waiters#Waiter.description"
+        assert str(event.location) == f"{file}:5:11"
+
+
+def test_invalid_idl_files_are_named_with_the_line(file):
+    file.write_text(MODEL + "}")
+    with pytest.raises(WaiterDefinitionError, match=r"things\.smithy.*line 10"):
+        load_definitions(file)
+    [event] = check(file)
+    assert (event.severity, str(event.location)) == (Severity.ERROR, f"{file}:10")

@@ -28,13 +28,25 @@ gone = bwp.WaiterDefinition.from_states(
 """
 
 
-def waiters(*names, operation="DescribeStream", expected="ACTIVE"):
+FILE = "smithy-waiters-1.json"
+
+
+def waiters(*names, expected="ACTIVE"):
     matcher = {"output": {"path": STATUS, "expected": expected, "comparator": "stringEquals"}}
     acceptors = [{"state": "success", "matcher": matcher}]
     body = {"acceptors": acceptors, "tags": ["of-a-package"]}
-    traits = {"smithy.waiters#waitable": dict.fromkeys(names, body)}
-    shape = {"type": "apply", "traits": traits}
-    return json.dumps({"smithy": "2.0", "shapes": {f"com.amazonaws.kinesis#{operation}": shape}})
+    shape = {"type": "apply", "traits": {"smithy.waiters#waitable": dict.fromkeys(names, body)}}
+    return json.dumps({"smithy": "2.0", "shapes": {"com.amazonaws.kinesis#DescribeStream": shape}})
+
+
+def put(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def raises_for_a_waiter_that_no_place_has(client, match):
+    with pytest.raises(bwp.WaiterDefinitionError, match=match):
+        bwp.wait_until(client, "NotThere", StreamName="s", max_wait=9)
 
 
 TEAM = {
@@ -52,14 +64,11 @@ def distribution(tmp_path_factory):
     def install(name, files, entry_points):
         folder = tmp_path_factory.mktemp(name)
         info = f"{name}-1.0.dist-info"
-        contents = {
-            **files,
-            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-            f"{info}/entry_points.txt": f"[{definition_files.GROUP}]\n{entry_points}\n",
-        }
-        for path, text in contents.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        points = f"[{definition_files.GROUP}]\n{entry_points}\n"
+        more = {f"{info}/METADATA": metadata, f"{info}/entry_points.txt": points}
+        for path, text in {**files, **more}.items():
+            put(folder / path, text)
         return folder
 
     return install
@@ -114,12 +123,9 @@ def test_a_package_comes_after_the_search_path_and_before_the_shipped(
 ):
     installed(team)
     assert kinesis.wait_until_stream_exists(StreamName="s", max_wait=9).observed == "READY"
-    folder = tmp_path / "kinesis" / "2013-12-02"
-    folder.mkdir(parents=True)
-    folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamExists", expected="X"))
+    put(tmp_path / "kinesis/2013-12-02" / FILE, waiters("StreamExists", expected="X"))
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
-    session = boto3.Session()
-    definition = session.client("kinesis").wait_until_stream_exists.definition
+    definition = boto3.Session().client("kinesis").wait_until_stream_exists.definition
     assert definition.acceptors[0].matcher.matcher.expected == "X"
 
 
@@ -135,8 +141,8 @@ def test_a_package_is_read_at_the_first_lookup(installed, team, kinesis):
 def test_a_broken_package_is_passed_over(installed, team, broken, kinesis, caplog):
     installed(broken, team)
     with caplog.at_level(logging.WARNING, "boto_waiters_plus"):
-        assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9)
-        assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9)
+        for _ in range(2):
+            assert kinesis.wait_until_stream_ready(StreamName="s", max_wait=9)
         assert "wait_until_stream_ready" in dir(kinesis)
     first, second = [record.getMessage() for record in caplog.records]
     assert first.startswith("refused: entry point 'c' of broken: bad_code cannot be loaded: Zero")
@@ -147,17 +153,15 @@ def test_a_broken_package_is_passed_over(installed, team, broken, kinesis, caplo
 def test_a_broken_package_raises_for_a_waiter_that_no_place_has(installed, broken, kinesis):
     installed(broken)
     for _ in range(2):
-        with pytest.raises(bwp.WaiterDefinitionError, match="bad_code"):
-            bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
+        raises_for_a_waiter_that_no_place_has(kinesis, "bad_code")
     with pytest.raises(AttributeError, match="bad_code"):
         _ = kinesis.wait_until_not_there
     assert not hasattr(kinesis, "wait_until_not_there")
 
 
 def test_a_malformed_record_of_another_package_breaks_no_wait(installed, tmp_path, kinesis, caplog):
-    record = tmp_path / "other-1.0.dist-info" / "entry_points.txt"
-    record.parent.mkdir()
-    record.write_text("[console_scripts]\nno equals sign\n")
+    text = "[console_scripts]\nno equals sign\n"
+    put(tmp_path / "other-1.0.dist-info/entry_points.txt", text)
     installed(tmp_path)
     assert kinesis.wait_until_stream_exists.definition.source.startswith("data/")
     assert "installed packages: their entry points cannot be read: TypeError" in caplog.text
@@ -185,22 +189,15 @@ def test_a_package_that_blocks_holds_only_lookups(
             may_go_on.set()
 
 
-@pytest.mark.parametrize(
-    ("files", "entry_point", "words"),
-    [
-        ({"bad_a.py": "x = 1"}, "bad_a", "bad_a.*folder"),
-        ({"bad_b.py": "x = 1"}, "bad_b:y", "bad_b:y.*AttributeError"),
-        ({"bad_c.py": "x = 1"}, "bad_c:x", " int$"),
-        ({}, "bad_d", "bad_d.*ModuleNotFoundError"),
-    ],
-    ids=["module", "member", "number", "nothing"],
-)
-def test_what_is_wrong_with_a_package_is_told(
-    installed, distribution, kinesis, files, entry_point, words
-):
-    installed(distribution("wrong", files, f"e = {entry_point}"))
-    with pytest.raises(bwp.WaiterDefinitionError, match=words):
-        bwp.wait_until(kinesis, "NotThere", StreamName="s", max_wait=9)
+@pytest.mark.parametrize(("module", "entry_point", "words"), [
+    ("bad_a", "bad_a", "bad_a.*folder"),
+    ("bad_b", "bad_b:y", "bad_b:y.*AttributeError"),
+    ("bad_c", "bad_c:x", " int$"),
+    ("bad_c", "bad_d", "bad_d.*ModuleNotFoundError"),
+])  # fmt: skip
+def test_what_is_wrong_is_told(installed, distribution, kinesis, module, entry_point, words):
+    installed(distribution("wrong", {f"{module}.py": "x = 1"}, f"e = {entry_point}"))
+    raises_for_a_waiter_that_no_place_has(kinesis, words)
 
 
 def test_an_archive_on_the_path_is_searched(installed, team, kinesis, tmp_path):
@@ -231,23 +228,17 @@ def found_on(path):
     return ServiceWaiters(boto3.client("kinesis").meta.service_model, loader).find("StreamReady")
 
 
-@pytest.mark.parametrize("place", [
-    "smithy-waiters-1.json", "kinesis/smithy-waiters-1.json", "kinesis/2013/smithy-waiters-1.json",
-])  # fmt: skip
+@pytest.mark.parametrize("place", [".", "kinesis", "kinesis/2013"])
 def test_a_file_without_its_api_version_is_named(tmp_path, caplog, place):
-    file = tmp_path / place
-    file.parent.mkdir(exist_ok=True, parents=True)
-    file.write_text(waiters("StreamReady"))
+    put(tmp_path / place / FILE, waiters("StreamReady"))
     assert found_on(tmp_path) is None
     (record,) = caplog.records
-    assert record.getMessage().startswith(f"{file} is not read")
-    assert "kinesis/2013-12-02/smithy-waiters-1.json" in record.getMessage()
+    assert record.getMessage().startswith(f"{tmp_path / place / FILE} is not read")
+    assert f"kinesis/2013-12-02/{FILE}" in record.getMessage()
 
 
 def test_a_file_of_another_version_beside_the_right_one_is_nothing_to_tell(tmp_path, caplog):
     for version in ("2013-12-02", "2012-01-01"):
-        folder = tmp_path / "kinesis" / version
-        folder.mkdir(parents=True)
-        folder.joinpath("smithy-waiters-1.json").write_text(waiters("StreamReady"))
+        put(tmp_path / "kinesis" / version / FILE, waiters("StreamReady"))
     assert "2013-12-02" in found_on(tmp_path).definition.source
     assert caplog.records == []

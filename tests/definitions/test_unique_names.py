@@ -15,13 +15,10 @@ WAITER = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 def document(names, services=None):
     kind = "apply" if services is None else "operation"
-    shapes = {
-        shape_id: {
-            "type": kind,
-            "traits": {"smithy.waiters#waitable": dict.fromkeys(waiters, WAITER)},
-        }
-        for shape_id, waiters in names.items()
-    }
+    shapes = {}
+    for shape_id, waiters in names.items():
+        traits = {"smithy.waiters#waitable": dict.fromkeys(waiters, WAITER)}
+        shapes[shape_id] = {"type": kind, "traits": traits}
     for service, operations in (services or {}).items():
         targets = [{"target": operation} for operation in operations]
         shapes[service] = {"type": "service", "operations": targets}
@@ -55,10 +52,8 @@ def test_conflict_of_two_files_names_both(tmp_path):
         (tmp_path / file).write_text(json.dumps(s3(HeadBucket=name)))
     with pytest.raises(bwp.WaiterDefinitionError) as caught:
         bwp.load_definitions(tmp_path)
-    assert f"{tmp_path / 'b.json'}: waiter Thingready: name already taken by ThingReady" in str(
-        caught.value
-    )
-    assert f"of HeadBucket in {tmp_path / 'a.json'}" in str(caught.value)
+    assert (caught.value.source, caught.value.waiter) == (str(tmp_path / "b.json"), "Thingready")
+    assert f"ThingReady of HeadBucket in {tmp_path / 'a.json'}" in caught.value.problem
 
 
 def test_same_name_replaces_the_shipped_waiter(client):
@@ -67,13 +62,8 @@ def test_same_name_replaces_the_shipped_waiter(client):
     assert [e for e in check(s3(HeadBucket="BucketExists")) if e.severity == "ERROR"] == []
 
 
-@pytest.fixture
-def other_case(client):
-    """A client whose `Bucketexists` differs from the shipped waiter in case only."""
-    return bwp.enable(client, definitions=s3(HeadObject="Bucketexists"))
-
-
-def test_other_case_of_a_name_hides_the_shipped_waiter(other_case):
+def test_other_case_of_a_name_hides_the_shipped_waiter(client):
+    other_case = bwp.enable(client, definitions=s3(HeadObject="Bucketexists"))
     names = {"wait_until_bucketexists", "wait_until_bucket_exists", "wait_until_bucket_not_exists"}
     assert names - {*dir(other_case)} == {"wait_until_bucket_exists"}
     assert "bucket_exists" in other_case.waiter_names
@@ -95,15 +85,12 @@ def test_the_nearer_place_wins_in_any_case(client, tmp_path, monkeypatch):
     (folder / "smithy-waiters-1.json").write_text(json.dumps(s3(HeadBucket="THingReady")))
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
 
-    def found():
+    def found(**options):
+        bwp.install(**options)
         client = boto3.Session().client("s3")
         names = [name for name in dir(client) if "ready" in name]
         return [getattr(client, name).definition.name for name in names]
 
-    assert found() == []
-    bwp.install()
     assert found() == ["THingReady"]
-    bwp.install(definitions=s3(HeadBucket="ThingReady"))
-    assert found() == ["ThingReady"]
-    bwp.install(definitions=s3(HeadObject="Thingready"))
-    assert found() == ["Thingready"]
+    assert found(definitions=s3(HeadBucket="ThingReady")) == ["ThingReady"]
+    assert found(definitions=s3(HeadObject="Thingready")) == ["Thingready"]

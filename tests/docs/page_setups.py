@@ -11,40 +11,19 @@ import boto3
 
 import boto_waiters_plus
 
-SETUPS = {}
-
-
-def setup(name):
-    """Register a setup for a page by its name."""
-
-    def register(function):
-        SETUPS[name] = function
-        return function
-
-    return register
-
-
 # --- resources ----------------------------------------------------------------------------------
 
 
 def make_table(name):
-    boto3.client("dynamodb").create_table(
-        TableName=name,
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    key = {"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
+    key["AttributeDefinitions"] = [{"AttributeName": "id", "AttributeType": "S"}]
+    boto3.client("dynamodb").create_table(TableName=name, **key, BillingMode="PAY_PER_REQUEST")
 
 
 def make_database(name):
-    boto3.client("rds").create_db_instance(
-        DBInstanceIdentifier=name,
-        DBInstanceClass="db.m5.large",
-        Engine="postgres",
-        AllocatedStorage=20,
-        MasterUsername="admin",
-        MasterUserPassword="not-a-secret",
-    )
+    kind = {"DBInstanceClass": "db.m5.large", "Engine": "postgres", "AllocatedStorage": 20}
+    user = {"MasterUsername": "admin", "MasterUserPassword": "not-a-secret"}
+    boto3.client("rds").create_db_instance(DBInstanceIdentifier=name, **kind, **user)
 
 
 def make_bucket(name):
@@ -83,10 +62,8 @@ def answer(service, operation, *replies):
 
 
 def error_reply(code, message="", status=400):
-    return {
-        "Error": {"Code": code, "Message": message},
-        "ResponseMetadata": {"HTTPStatusCode": status},
-    }
+    error = {"Code": code, "Message": message}
+    return {"Error": error, "ResponseMetadata": {"HTTPStatusCode": status}}
 
 
 def first_time(text, reply):
@@ -98,11 +75,9 @@ def first_time(text, reply):
 # --- the pages ----------------------------------------------------------------------------------
 
 
-@setup("README.md")
 def readme(page):
     make_bucket("my-bucket")
-    answer("cloudformation", "DescribeStacks", *failing_stack())
-    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
+    a_stack_fails()
     deployed, *seen = rolled_back_service()
     answer("ecs", "UpdateService", {"service": deployed})
     answer("ecs", "DescribeServices", *({"services": [each]} for each in seen))
@@ -124,19 +99,17 @@ def rolled_back_service():
     return service(new), service(old), service(new), service(*back)
 
 
-def failing_stack():
-    """Return the answers for a stack that is rolled back."""
+def a_stack_fails(after=1):
+    """Answer for a stack that is rolled back, and with the event of the bucket that it lacks."""
     going = {"StackName": "web", "StackStatus": "CREATE_IN_PROGRESS"}
     failed = going | {"StackStatus": "ROLLBACK_COMPLETE", "StackId": "stack/web/1"}
     failed["StackStatusReason"] = "The following resource(s) failed to create: [Bucket]."
-    return {"Stacks": [going]}, {"Stacks": [failed]}
-
-
-def events_of_bucket():
-    """Return the answer with the event of the bucket that made a stack fail."""
+    replies = [*[going] * after, failed]
+    answer("cloudformation", "DescribeStacks", *({"Stacks": [each]} for each in replies))
     event = {"LogicalResourceId": "Bucket", "ResourceType": "AWS::S3::Bucket"}
     event |= {"ResourceStatus": "CREATE_FAILED", "Timestamp": "2026-11-01T10:00:00Z"}
-    return {"StackEvents": [event | {"ResourceStatusReason": "company-logs already exists"}]}
+    event["ResourceStatusReason"] = "company-logs already exists"
+    answer("cloudformation", "DescribeStackEvents", {"StackEvents": [event]})
 
 
 def show_short_ids(page):
@@ -153,13 +126,11 @@ def make_instances(page):
     show_short_ids(page)
 
 
-@setup("tutorial.md")
 def tutorial(page):
     show_short_ids(page)
     yield
 
 
-@setup("waiting.md")
 def waiting(page):
     missing, throttled = map(error_reply, ("ResourceNotFoundException", "ThrottlingException"))
     creating, active = ({"Table": {"TableStatus": each}} for each in ("CREATING", "ACTIVE"))
@@ -168,11 +139,8 @@ def waiting(page):
     yield
 
 
-@setup("logging.md")
 def logged(page):
-    going, failed = failing_stack()
-    answer("cloudformation", "DescribeStacks", *[going] * 9, failed)
-    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
+    a_stack_fails(after=9)
     page.names.update(cloudformation=boto3.client("cloudformation"), s3=boto3.client("s3"))
     make_instances(page)
     make_bucket("logs-00")
@@ -182,7 +150,6 @@ def logged(page):
     boto_waiters_plus.uninstall()
 
 
-@setup("migration.md")
 def migration(page):
     make_bucket("my-bucket")
     make_instances(page)
@@ -192,21 +159,18 @@ def migration(page):
     yield
 
 
-@setup("begin.md")
 def begin(page):
     make_table("orders")
     make_database("orders")
     yield
 
 
-@setup("howto.md")
 def howto(page):
     make_bucket("my-bucket")
     make_table("orders")
     make_table("busy")
     make_database("orders")
-    answer("cloudformation", "DescribeStacks", *failing_stack())
-    answer("cloudformation", "DescribeStackEvents", events_of_bucket())
+    a_stack_fails()
     tasks = [{"tasks": [{"taskArn": "a1", "lastStatus": s}]} for s in ("PENDING", "RUNNING")]
     answer("ecs", "DescribeTasks", *tasks)
     done = {"ExportDescription": {"ExportStatus": "COMPLETED"}}
@@ -216,10 +180,8 @@ def howto(page):
     answer("dynamodb", "DescribeTable", first_time("busy", throttled))
     missing = error_reply("ResourceNotFoundException", "Function not found", 404)
     answer("lambda", "GetFunctionConfiguration", missing, {"State": "Active"})
-    refused = error_reply(
-        "InvalidParameterValueException",
-        "The role defined for the function cannot be assumed by Lambda.",
-    )
+    why = "The role defined for the function cannot be assumed by Lambda."
+    refused = error_reply("InvalidParameterValueException", why)
     answer("lambda", "CreateFunction", refused, refused, {"FunctionName": "resize"})
     instances = [{"Instances": [{"InstanceId": "i-0a1", "State": {"Name": s}}]} for s in STATES]
     answer("ec2", "DescribeInstances", *({"Reservations": [each]} for each in instances))
@@ -231,3 +193,9 @@ def howto(page):
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
+
+
+SETUPS = {
+    "README.md": readme, "tutorial.md": tutorial, "waiting.md": waiting, "logging.md": logged,
+    "migration.md": migration, "begin.md": begin, "howto.md": howto,
+}  # fmt: skip

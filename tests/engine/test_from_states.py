@@ -1,6 +1,7 @@
 """`WaiterDefinition.from_states`: waiters in one call."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from boto_waiters_plus import WaiterDefinition
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.matching import Matching
 
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "from-states.json").read_text())
 texts = st.text("ab'\\`\"\nü", min_size=1, max_size=5)
 one_of_few = st.sampled_from(["a", "b", "c'\\", "d`", 'e"', "f\n", "g"])
 lists = st.lists(one_of_few, unique=True, max_size=3)
@@ -84,16 +86,22 @@ def test_the_goal_names_each_state_once():
     assert made("Jobs[].Status").goal == "every Jobs[].Status is 'DONE'"
 
 
-def test_the_text_of_a_number_or_comparison_is_no_list():
-    definition = made("to_string(length(things) > `1`)", ["true"])
-    assert verdict(definition, things(["a", "b"])) == "success"
-    assert verdict(definition, things(["a"])) == "retry"
+@pytest.mark.parametrize(("path", "success", "states", "found"), [
+    # The text of a number or a comparison is no list.
+    ("to_string(length(things) > `1`)", "true", ["a", "b"], "success"),
+    ("to_string(length(things) > `1`)", "true", ["a"], "retry"),
+    # A function may give a list.
+    ("sort(things[].state)", "DONE", ["DONE", "DONE"], "success"),
+    ("sort(things[].state)", "DONE", ["DONE", "OTHER"], "retry"),
+    ("sort(things[].state)", "DONE", ["DONE", "FAILED"], "failure"),
+])  # fmt: skip
+def test_a_function_gives_what_is_judged(path, success, states, found):
+    assert verdict(made(path, [success], failure=["FAILED"]), things(states)) == found
 
 
 def test_errors_and_delays_are_those_given():
-    definition = made(
-        success=[], success_on_error=["NotFound"], retry_on_error=["Busy"], min_delay=1, max_delay=4
-    )
+    errors = {"success_on_error": ["NotFound"], "retry_on_error": ["Busy"]}
+    definition = made(success=[], **errors, min_delay=1, max_delay=4)
     assert [a.to_json() for a in definition.acceptors] == [
         {"state": "success", "matcher": {"errorType": "NotFound"}},
         {"state": "retry", "matcher": {"errorType": "Busy"}},
@@ -102,70 +110,14 @@ def test_errors_and_delays_are_those_given():
     assert (made().min_delay, made().max_delay) == (2, 30)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "words"),
-    [
-        (ValueError, {"success": []}, "success and success_on_error"),
-        (ValueError, {"failure": ["DONE"]}, "'DONE'"),
-        (ValueError, {"success_on_error": ["E"], "retry_on_error": ["E"]}, "'E'"),
-        (ValueError, {"retry_on_error": [""]}, r"retry_on_error\[0\]"),
-        (ValueError, {"path": "Job."}, "path 'Job.'"),
-        (ValueError, {"failure": ["F"], "reason": "Job."}, "reason 'Job.'"),
-        (ValueError, {"failure": ["F"], "reason": ""}, "reason is empty"),
-        (ValueError, {"reason": "Job.Why"}, "reason .*failure"),
-        (ValueError, {"name": "jobDone"}, "name"),
-        (ValueError, {"many": "some"}, "many"),
-        (ValueError, {"max_delay": 1}, r"min_delay \(2\) .*max_delay \(1\)"),
-        (TypeError, {"success": "DONE"}, r"success .*\['DONE'\]"),
-        (TypeError, {"success": [True]}, r"success\[0\]"),
-        (TypeError, {"success": 1}, "success"),
-        (TypeError, {"path": None}, "path"),
-        (TypeError, {"failure": "F"}, "failure"),
-        (TypeError, {"failure": [1]}, r"failure\[0\]"),
-        (TypeError, {"success_on_error": 1}, "success_on_error"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "options", "words"), CASES["refused"])
 def test_bad_argument_is_named(kind, options, words):
-    with pytest.raises(kind, match=words):
+    with pytest.raises({"TypeError": TypeError, "ValueError": ValueError}[kind], match=words):
         made(**options)
 
 
-def test_a_list_of_several_success_states_is_success():
-    for states in (["DONE", "READY"], ["a`b", 'c"d']):
-        definition = made("things[].state", states)
-        assert verdict(definition, things(states)) == "success"
-        assert verdict(definition, things([states[0], "OTHER"])) == "retry"
-
-
-def test_a_function_may_give_a_list():
-    definition = made("sort(things[].state)", ["DONE"], failure=["FAILED"])
-    verdicts = [verdict(definition, things(["DONE", last])) for last in ("DONE", "OTHER", "FAILED")]
-    assert verdicts == ["success", "retry", "failure"]
-
-
-ITEMS = [
-    {"State": {"Name": "up"}, "Why": ["fine"], "Parts": [{"S": "up"}]},
-    {"State": {"Name": "down"}, "Why": ["killed", "x"], "Parts": [{"S": "up"}, {"S": "down"}]},
-    {"State": {"Name": "down"}, "Why": ["later"], "Parts": [{"S": "up"}]},
-]
-GROUPS = {"Groups": [{"Items": [each]} for each in ITEMS], "Notes": [{"T": "of the first"}]}
-
-
-@pytest.mark.parametrize(
-    ("path", "reason", "message"),
-    [
-        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[0]", "killed"),
-        ("Groups[*].Items[*].State.Name", "Groups[].Items[].Why[]", "killed"),
-        ("Groups[].Items[].Parts[].S", "Groups[].Items[].Why", ["killed", "x"]),
-        ("Groups[].Items[].Parts[*].S", "Groups[].Items[].Why[0]", "killed"),
-        ("Groups[].Items[].State.Name", "Notes[].T", False),
-        ("sort(Groups[].Items[].State.Name)", "sort(Groups[].Items[].Why[])[]", False),
-        ("Groups[1:2][].Items[].State.Name", "Notes[].T", ["of the first"]),
-        ("Groups[].Items[].State.Name", "Groups[].Items[].Why[] | [0]", "fine"),
-        ("Groups[1].Items[0].State.Name", "Groups[1].Items[].Why[]", ["killed", "x"]),
-    ],
-)
+@pytest.mark.parametrize(("path", "reason", "message"), CASES["reasons"])
 def test_the_reason_is_that_of_the_failed_item(path, reason, message):
     matching = Matching(made(path, ["DONE"], failure=["down"], reason=reason).acceptors)
-    match = matching.match_response(GROUPS)
+    match = matching.match_response(CASES["answer"])
     assert (match.message, match.problems) == (message, ())

@@ -7,29 +7,9 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
 from boto_waiters_plus.engine.delays import EARLY_SHARE, KnownTime, LearnedTimes
-from boto_waiters_plus.engine.machine import (
-    AttemptsUsedUp,
-    Begin,
-    CallTimedOut,
-    Explain,
-    Facts,
-    Failed,
-    HeldBack,
-    LastAttempt,
-    Machine,
-    Pause,
-    Phase,
-    Policy,
-    Poll,
-    Raised,
-    Responded,
-    State,
-    Succeeded,
-    TimedOut,
-    Woken,
-)
 
 TOLERANCE = 1e-6
 MOST_DELAYS = 40
@@ -54,13 +34,13 @@ def policies(draw):
         pace = [lambda attempt: low * attempt, lambda _attempt: high][draw(st.integers(0, 1))]
     max_attempts = draw(st.none() | st.integers(1, 12))
     has_max_wait = max_attempts is None or draw(st.booleans())
-    return Policy.of(
+    return m.Policy.of(
         min_delay=low,
         max_delay=high,
         max_wait=low * draw(st.floats(0.001, MOST_DELAYS)) if has_max_wait else None,
         max_attempts=max_attempts,
         pace=pace,
-        last_attempt=draw(st.sampled_from(LastAttempt)),
+        last_attempt=draw(st.sampled_from(m.LastAttempt)),
         initial_delay=draw(st.just(0) | durations),
         success_count=draw(st.integers(1, 3)),
         success_for=draw(st.just(0) | st.floats(0.001, 10 * low)),
@@ -88,10 +68,10 @@ def hard_bound(policy):
 @st.composite
 def answers(draw, count):
     """An attempt and its seconds: which acceptor matches and what else is known, or it expires."""
-    kind = draw(st.sampled_from([Responded, Responded, Raised, CallTimedOut]))
-    if kind is CallTimedOut:
-        return CallTimedOut(), 0
-    facts = Facts(
+    kind = draw(st.sampled_from([m.Responded, m.Responded, m.Raised, m.CallTimedOut]))
+    if kind is m.CallTimedOut:
+        return m.CallTimedOut(), 0
+    facts = m.Facts(
         acceptor=draw(st.none() | st.integers(0, count - 1)),
         transient=draw(st.booleans()),
         unconnected=draw(st.booleans()),
@@ -102,7 +82,7 @@ def answers(draw, count):
         rest_for=draw(st.just(0) | st.floats(0.001, 100)),
         missing=draw(st.booleans()),
         error_names=draw(st.sampled_from([frozenset(), frozenset("X")])),
-        inconclusive=draw(st.booleans()) if kind is Raised else False,
+        inconclusive=draw(st.booleans()) if kind is m.Raised else False,
     )
     return kind(facts), draw(st.just(0) | st.floats(0, 100))
 
@@ -136,13 +116,13 @@ class World:
         self._turn = 0
 
     def event(self, decision):
-        if isinstance(decision, Poll):
-            event, seconds = next(self._answers, (Responded(Facts(acceptor=None)), 0))
+        if isinstance(decision, m.Poll):
+            event, seconds = next(self._answers, (m.Responded(m.Facts(acceptor=None)), 0))
             self._pass(seconds)
             return event
         early = next(self._early, False)
         self._pass(0 if early else decision.seconds)
-        return Woken(early=early)
+        return m.Woken(early=early)
 
     def _pass(self, seconds):
         if self._clock == "honest":
@@ -155,12 +135,12 @@ class World:
 @dataclass(frozen=True)
 class Step:
     event: object
-    before: State
+    before: m.State
     decision: object
-    after: State
+    after: m.State
     stored: str
     """The machine as it is stored after this step."""
-    held_back: HeldBack | None = field(compare=False)
+    held_back: m.HeldBack | None = field(compare=False)
     """Not part of what is stored."""
 
 
@@ -168,7 +148,7 @@ def wait_run(wait, *, store=False):
     """Return every step of a wait; `store` stores and loads the machine at each."""
     states, policy = wait["states"], wait["policy"]
     world, source = World(wait), random.Random(wait["seed"])
-    machine, event, steps = Machine(states, policy, digest="d"), Begin(), []
+    machine, event, steps = m.Machine(states, policy, digest="d"), m.Begin(), []
     # Each early end of a pause adds an attempt.
     most = 2 * (MOST_DELAYS + len(wait["early"]) + 10)
     while True:
@@ -176,12 +156,12 @@ def wait_run(wait, *, store=False):
         decision = machine.step(event, world.now, source)
         after = replace(machine.state), machine.to_json(), machine.held_back
         steps.append(Step(event, before, decision, *after))
-        if not isinstance(decision, (Poll, Pause)):
+        if not isinstance(decision, (m.Poll, m.Pause)):
             return steps
         assert len(steps) < most, "the machine does not end"
         if store:
             text = machine.to_json()
-            machine = Machine.from_json(text, states, policy, digest="d", now=world.now)
+            machine = m.Machine.from_json(text, states, policy, digest="d", now=world.now)
             assert machine.to_json() == text
         event = world.event(decision)
 
@@ -191,35 +171,35 @@ def wait_run(wait, *, store=False):
 def test_every_wait_ends_within_its_bounds(wait):
     bound, policy, steps = hard_bound(wait["policy"]), wait["policy"], wait_run(wait)
     for step in steps:
-        if isinstance(step.decision, Poll):
+        if isinstance(step.decision, m.Poll):
             assert step.after.elapsed <= bound + TOLERANCE
             time_left = math.inf if step.decision.time_left is None else step.decision.time_left
             assert 0 <= time_left <= max(0, bound - step.after.elapsed) + TOLERANCE
-        elif isinstance(step.decision, Pause):
+        elif isinstance(step.decision, m.Pause):
             assert 0 <= step.decision.seconds < math.inf
             # A pause lasts at least a millisecond, so that no wait can spin.
             assert step.decision.seconds <= max(bound - step.after.elapsed, 0.001) + TOLERANCE
     ending, attempts = steps[-1].decision, steps[-1].after.attempts
-    assert isinstance(ending, (Succeeded, Failed, TimedOut, AttemptsUsedUp))
-    if isinstance(ending, Succeeded):
+    assert isinstance(ending, (m.Succeeded, m.Failed, m.TimedOut, m.AttemptsUsedUp))
+    if isinstance(ending, m.Succeeded):
         assert wait["states"][ending.acceptor] is AcceptorState.SUCCESS
     assert policy.limits.max_attempts is None or attempts <= policy.limits.max_attempts
     # The schedule of a stock waiter also ends by its pauses.
-    if isinstance(ending, AttemptsUsedUp) and policy.limits.count_requests:
+    if isinstance(ending, m.AttemptsUsedUp) and policy.limits.count_requests:
         assert attempts == policy.limits.max_attempts
 
 
 @given(waits())
 def test_a_phase_has_no_flag_that_the_states_table_denies_it(wait):
     steps = wait_run(wait)
-    polls = [step.after.last for step in steps if isinstance(step.decision, Poll)]
+    polls = [step.after.last for step in steps if isinstance(step.decision, m.Poll)]
     assert True not in polls[:-1], "two last attempts"
     for before, decision, state in ((step.before, step.decision, step.after) for step in steps):
-        if isinstance(decision, Pause):
-            assert state.phase is Phase.PAUSING
+        if isinstance(decision, m.Pause):
+            assert state.phase is m.Phase.PAUSING
             assert state.brought_forward is decision.is_brought_forward
-        elif isinstance(decision, Poll):
-            assert state.phase is Phase.POLLING
+        elif isinstance(decision, m.Poll):
+            assert state.phase is m.Phase.POLLING
             assert (state.brought_forward, state.holding) == (False, before.holding)
             assert before.last or not state.last
         assert state.successes or not state.holding
@@ -227,7 +207,7 @@ def test_a_phase_has_no_flag_that_the_states_table_denies_it(wait):
 
 def answers_of(wait):
     """Return the steps with an answer; a call that expired is none."""
-    return [step for step in wait_run(wait) if isinstance(step.event, (Responded, Raised))]
+    return [step for step in wait_run(wait) if isinstance(step.event, (m.Responded, m.Raised))]
 
 
 @given(waits())
@@ -236,16 +216,16 @@ def test_a_transient_error_is_no_answer(wait):
     rule, has_answered = wait["policy"].endings.retry_transient, False
     for step in answers_of(wait):
         assert step.before.answered is has_answered
-        facts, is_error = step.event.facts, isinstance(step.event, Raised)
+        facts, is_error = step.event.facts, isinstance(step.event, m.Raised)
         if step.after.transient_errors > step.before.transient_errors:
             assert is_error
             assert facts.transient
-            assert not isinstance(step.decision, (Failed, Succeeded))
+            assert not isinstance(step.decision, (m.Failed, m.Succeeded))
             assert step.after.successes == step.before.successes
             assert not step.after.holding
         elif is_error and facts.transient and facts.acceptor is None:
             is_first = rule == "answered" and facts.unconnected and not has_answered
-            assert rule is False or is_first or isinstance(step.decision, TimedOut)
+            assert rule is False or is_first or isinstance(step.decision, m.TimedOut)
         has_answered = has_answered or not is_error or facts.answered
 
 
@@ -257,7 +237,7 @@ def test_a_state_has_held_where_success_for_asks_for_it(wait):
         is_success = index is not None and wait["states"][index] is AcceptorState.SUCCESS
         is_success = is_success and not step.event.facts.inconclusive
         began = step.after.elapsed if since is None else since
-        if isinstance(step.decision, Succeeded):
+        if isinstance(step.decision, m.Succeeded):
             assert step.before.elapsed - began >= policy.endings.success_for - TOLERANCE or (
                 not policy.endings.success_for
             )
@@ -269,7 +249,7 @@ def test_a_success_that_does_not_end_the_wait_is_held_back(wait):
     policy, before = wait["policy"], None
     for step in wait_run(wait):
         held, event, decision = step.held_back, step.event, step.decision
-        is_answer = isinstance(event, (Responded, Raised))
+        is_answer = isinstance(event, (m.Responded, m.Raised))
         if not is_answer or step.after.transient_errors > step.before.transient_errors:
             assert held == before, "no answer changes it"
             continue
@@ -280,10 +260,10 @@ def test_a_success_that_does_not_end_the_wait_is_held_back(wait):
         if step.after.elapsed > bound + TOLERANCE:
             assert held is None, "it is too late for this answer"
         elif verdict is AcceptorState.SUCCESS and step.after.elapsed < bound:
-            assert (held is None) is isinstance(decision, Succeeded)
+            assert (held is None) is isinstance(decision, m.Succeeded)
         if held is not None:
             assert verdict is not AcceptorState.RETRY
-            assert not isinstance(decision, (Succeeded, Failed, Explain))
+            assert not isinstance(decision, (m.Succeeded, m.Failed, m.Explain))
             assert held.seconds > 0 or held.times > 1
             if held.may_be_old:
                 assert 0 < held.seconds <= policy.endings.settle_for
@@ -301,7 +281,7 @@ def test_resumed_wait_repeats_its_stored_decision(wait, at, now):
     steps = wait_run(wait)[:-1]
     if steps:
         step = steps[min(at, len(steps) - 1)]
-        resumed = Machine.from_json(step.stored, wait["states"], wait["policy"], digest="d")
-        assert resumed.step(Begin(), now, random.Random(wait["seed"])) == step.decision
+        resumed = m.Machine.from_json(step.stored, wait["states"], wait["policy"], digest="d")
+        assert resumed.step(m.Begin(), now, random.Random(wait["seed"])) == step.decision
         found = resumed.state
         assert (found.elapsed, found.attempts) == (step.after.elapsed, step.after.attempts)

@@ -6,33 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
-    PathComparator,
-    PathMatcher,
-    StatusMatcher,
-    SuccessMatcher,
-)
+from boto_waiters_plus.engine import acceptors as a
 from boto_waiters_plus.engine.matching import Matching
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "matching.json").read_text())
-RESPONDED, FAILED = SuccessMatcher(success=True), SuccessMatcher(success=False)
+RESPONDED, FAILED = a.SuccessMatcher(success=True), a.SuccessMatcher(success=False)
 
 
 def path(text, expected="up", comparator="stringEquals"):
-    return PathMatcher(path=text, expected=expected, comparator=PathComparator(comparator))
+    return a.PathMatcher(path=text, expected=expected, comparator=a.PathComparator(comparator))
 
 
 def output(text, *rest):
-    return OutputMatcher(path(text, *rest))
+    return a.OutputMatcher(path(text, *rest))
 
 
 def matching(*matchers):
-    return Matching([Acceptor(state=AcceptorState.SUCCESS, matcher=m) for m in matchers])
+    return Matching([a.Acceptor(state=a.AcceptorState.SUCCESS, matcher=m) for m in matchers])
 
 
 @pytest.mark.parametrize("case", CASES["comparators"], ids=json.dumps)
@@ -57,19 +47,12 @@ def test_first_acceptor_that_matches_decides():
     assert found.match_response({}).index == 2
 
 
-@pytest.mark.parametrize(
-    ("matcher", "by_response", "by_error"),
-    [
-        (RESPONDED, 0, None),
-        (FAILED, None, 0),
-        (output("v"), 0, None),
-        (InputOutputMatcher(path("output.v")), 0, None),
-        (ErrorTypeMatcher("Missing"), None, 0),
-        (StatusMatcher(404), None, 0),
-        (StatusMatcher(200), 0, None),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("matcher", "by_response", "by_error"), [
+    (RESPONDED, 0, None), (FAILED, None, 0),
+    (output("v"), 0, None), (a.InputOutputMatcher(path("output.v")), 0, None),
+    (a.ErrorTypeMatcher("Missing"), None, 0),
+    (a.StatusMatcher(404), None, 0), (a.StatusMatcher(200), 0, None),
+], ids=str)  # fmt: skip
 def test_each_matcher_matches_its_kind_of_attempt(matcher, by_response, by_error):
     found = matching(matcher)
     assert found.match_response({"v": "up"}, {}, status=200).index == by_response
@@ -78,31 +61,25 @@ def test_each_matcher_matches_its_kind_of_attempt(matcher, by_response, by_error
 
 def test_input_and_output_are_matched_together():
     text = "length(input.groups) == length(output.groups)"
-    found = matching(InputOutputMatcher(path(text, "true", "booleanEquals")))
+    found = matching(a.InputOutputMatcher(path(text, "true", "booleanEquals")))
     assert found.match_response({"groups": [1, 2]}, {"groups": ["a", "b"]}).index == 0
     assert found.match_response({"groups": [1]}, {"groups": ["a", "b"]}).index is None
-    missing = matching(InputOutputMatcher(path("input.v")))
+    missing = matching(a.InputOutputMatcher(path("input.v")))
     assert missing.match_response({"v": "up"}).index is None
 
 
-@pytest.mark.parametrize(("error_type", "names", "matches"), [
-    ("NotFound", {"NotFound"}, True), ("com.amazonaws.s3#NotFound", {"NotFound"}, True),
-    ("NotFound", {"NotFoundException"}, False), ("NotFound", set(), False),
-    ("Gone", {"404", "Gone", "NotFound"}, True), ("#Gone", {"Gone"}, True),
-])  # fmt: skip
+@pytest.mark.parametrize(("error_type", "names", "matches"), CASES["errors"])
 def test_errors_match_by_the_shape_ids_name(error_type, names, matches):
-    index = matching(ErrorTypeMatcher(error_type)).match_error(names).index
+    index = matching(a.ErrorTypeMatcher(error_type)).match_error({*names}).index
     assert (index == 0) is matches
 
 
-@pytest.mark.parametrize(
-    "problem",
-    ["length(v)", "join(',', v)", "contains(v, 'x')", "abs(v || 'x')", "v | to_entries(@)"],
-)
-def test_an_expression_that_fails_is_no_match(problem):
-    match = matching(output(problem, "a"), output(problem, "b")).match_response({"v": True})
+def test_an_expression_that_fails_is_no_match_and_others_still_match():
+    fails = output("join(',', v)", "a"), output("join(',', v)", "b")
+    match = matching(*fails).match_response({"v": True})
     assert (match.index, match.observed) == (None, None)
-    assert [each.path for each in match.problems] == [problem]
+    assert [each.path for each in match.problems] == ["join(',', v)"]
+    assert matching(*fails, output("v")).match_response({"v": "up"}).index == 2
 
 
 def test_a_document_that_is_nested_too_deeply_is_no_match():
@@ -110,22 +87,10 @@ def test_a_document_that_is_nested_too_deeply_is_no_match():
     assert matching(output("to_string(v)")).match_response({"v": deep}).index is None
 
 
-@pytest.mark.parametrize(
-    ("path", "why", "is_fault"),
-    [
-        ("length(password)", "length() takes string or array or object, not number", True),
-        ("sum([password, 'x'])", "sum() takes array of number, not string", True),
-        ("abs(words)", "abs() takes number, not array", True),
-        ("length(password, words)", "Expected 1 argument for function length(), received 2", True),
-        ("contains(words)", "Expected 2 arguments for function contains(), received 1", True),
-        ("merge()", "Expected at least 1 argument for function merge(), received 0", True),
-        ("a||" * 3000 + "a", "RecursionError", True),
-        # Another response may have what is missing.
-        ("length(missing)", "length() takes string or array or object, not null", False),
-        ("sum([missing])", "sum() takes array of number, not null", False),
-        ("max_by(words, &missing)", "max_by() takes ", False),
-    ],
-)
+ENDLESS = "a||" * 3000 + "a", "RecursionError", True
+
+
+@pytest.mark.parametrize(("path", "why", "is_fault"), [*CASES["problems"], ENDLESS])
 def test_problems_have_a_reason_that_quotes_no_value(path, why, is_fault):
     answer = {"password": 4711, "words": ["secret"], "a": None}
     [problem] = matching(output(path)).match_response(answer).problems
@@ -133,11 +98,6 @@ def test_problems_have_a_reason_that_quotes_no_value(path, why, is_fault):
     assert problem.why.startswith(why)
     assert len(problem.path) <= 200
     assert "4711" not in str(problem)
-
-
-def test_acceptors_after_a_problem_still_match():
-    match = matching(output("length(missing)"), output("v")).match_response({"v": "up"})
-    assert (match.index, len(match.problems)) == (1, 1)
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 5, {}, {"v": {}}, {"v": None}])
@@ -156,10 +116,10 @@ def test_observed_is_the_matching_paths_value_or_the_first():
 
 
 def test_only_the_matching_acceptors_message_is_evaluated():
-    failure = AcceptorState.FAILURE
+    failure = a.AcceptorState.FAILURE
     messages = {"a": "reason_a", "b": "reason_b", "c": "length(missing)"}
     found = Matching(
-        [Acceptor(state=failure, matcher=output(m), message=messages[m]) for m in messages]
+        [a.Acceptor(state=failure, matcher=output(m), message=messages[m]) for m in messages]
     )
     reasons = {"reason_a": "no", "reason_b": "quota"}
     assert found.match_response({"b": "up", **reasons}).message == "quota"

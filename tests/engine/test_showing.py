@@ -5,31 +5,13 @@ import pytest
 from boto_waiters_plus.engine.redaction import counted, cut, listed, may_show, shown, state_text
 
 PLAIN = [
-    "ACTIVE",
-    "",
-    "a=b",
-    "https://a/?signature",
-    5,
-    1.5,
-    True,
-    0,
-    [],
-    ["a", 1, False],
-    ["a"] * 5,
-]
+    "ACTIVE", "", "a=b", "https://a/?signature", 5, 1.5, True, 0,
+    [], ["a", 1, False], ["a"] * 5,
+]  # fmt: skip
 OTHER = [
-    ["a"] * 6,
-    [["a"]],
-    [{"a": 1}],
-    [None],
-    {"Password": "x"},
-    None,
-    b"bytes",
-    ("a",),
-    object(),
-    "https://a/b?X-Amz-Signature=c",
-    ["https://a/b?x=1&Signature=c"],
-]
+    ["a"] * 6, [["a"]], [{"a": 1}], [None], {"Password": "x"}, None, b"bytes", ("a",), object(),
+    "https://a/b?X-Amz-Signature=c", ["https://a/b?x=1&Signature=c"],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", PLAIN, ids=str)
@@ -55,23 +37,14 @@ def test_values_that_are_not_plain_are_not_counted():
     assert counted([{"a": 1}, *"bbbbb"]) == "5 b"
 
 
-@pytest.mark.parametrize(
-    ("observed", "words", "text"),
-    [
-        ("up", "2 parts", "up"),
-        (5, "2 parts", "5"),
-        (["up"], "2 parts", "up"),
-        (["up", "down"], None, "up, down"),
-        ([], None, "no item"),
-        *((value, None, None) for value in (True, False, [True, False])),
-        # The value does not tell the state.
-        (None, "no part", "no part"),
-        (None, None, None),
-        *((value, "2 parts", "2 parts") for value in ([], True, False, {"Password": "x"})),
-        ({"Password": "x"}, None, None),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("observed", "words", "text"), [
+    ("up", "2 parts", "up"), (5, "2 parts", "5"), (["up"], "2 parts", "up"),
+    (["up", "down"], None, "up, down"), ([], None, "no item"),
+    *((value, None, None) for value in (True, False, [True, False])),
+    # The value does not tell the state.
+    (None, "no part", "no part"), (None, None, None), ({"Password": "x"}, None, None),
+    *((value, "2 parts", "2 parts") for value in ([], True, False, {"Password": "x"})),
+], ids=str)  # fmt: skip
 def test_state_is_the_value_or_else_its_words(observed, words, text):
     assert state_text(observed, words) == text
 

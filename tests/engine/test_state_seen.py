@@ -1,26 +1,21 @@
 """The state seen: what the acceptors compare, else the model's state, else what is missing."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from boto_waiters_plus.engine.acceptors import (
-    Acceptor,
-    AcceptorState,
-    ErrorTypeMatcher,
-    InputOutputMatcher,
-    OutputMatcher,
-    PathComparator,
-    PathMatcher,
-)
+from boto_waiters_plus.engine import acceptors as a
 from boto_waiters_plus.engine.matching import Matching
 
-BOOLEAN, STRING = PathComparator.BOOLEAN_EQUALS, PathComparator.STRING_EQUALS
-ANY, ALL = PathComparator.ANY_STRING_EQUALS, PathComparator.ALL_STRING_EQUALS
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "state-seen.json").read_text())
 
 
-def acceptor(path, comparator=BOOLEAN, state="success", expected=None, kind=OutputMatcher):
-    expected = expected or ("true" if comparator is BOOLEAN else "never")
-    matcher = PathMatcher(path=path, expected=expected, comparator=comparator)
-    return Acceptor(state=AcceptorState(state), matcher=kind(matcher))
+def acceptor(path, comparator="booleanEquals", state="success", kind=a.OutputMatcher):
+    expected = "true" if comparator == "booleanEquals" else "never"
+    comparator = a.PathComparator(comparator)
+    matcher = a.PathMatcher(path=path, expected=expected, comparator=comparator)
+    return a.Acceptor(state=a.AcceptorState(state), matcher=kind(matcher))
 
 
 def match(*acceptors, output, input=None, by_model=lambda _: None):
@@ -37,61 +32,15 @@ PART = {"State": "pending", "Name": "a", "Health": {"Status": "bad"}}
 PARTS = {"Parts": [PART, {"State": "up"}]}
 
 
-DOWN, PLACES = {"Status": "down"}, {"Places": {"a": {"status": "down"}}}
-COUNTS = {
-    "DBParts": "2 DB parts", "Policies": "1 policy", "Addresses": "2 addresses", "Part": "2 parts",
-    "GlobalSecondaryIndexes": "1 global secondary index", "Indices": "1 index",
-    "Batches": "1 batch", "Meshes": "2 meshes", "Caches": "1 cache", "Devices": "1 device",
-    "Classes": "1 class", "Statuses": "1 status", "Access": "1 access", "Analysis": "1 analysis",
-}  # fmt: skip
+@pytest.mark.parametrize("case", CASES["compared"], ids=json.dumps)
+def test_what_an_expression_compares_is_the_state(case):
+    assert seen(acceptor(case["path"]), output=case["output"]) == case["state"]
 
 
-@pytest.mark.parametrize(
-    ("path", "output", "state"),
-    [
-        ("Status == 'up'", DOWN, "down"),
-        ("'up' == Status", DOWN, "down"),
-        ("Thing.Status == 'up' && Thing.Ok", {"Thing": DOWN}, "down"),
-        ("length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
-        ("length(Parts) > `0` && length(Parts[?State != 'up']) == `0`", PARTS, ["pending", "up"]),
-        ("length(Parts[?Health.Status != 'ok']) == `5`", PARTS, ["bad"]),
-        # Of two strings, the one that is called a state.
-        ("length(Parts[?Name == 'a' && State == 'up']) == `1`", PARTS, ["pending", "up"]),
-        ("length(Groups[].Parts[?State != 'up'][]) == `0`", {"Groups": [PARTS]}, ["pending", "up"]),
-        ("length(values(Places)[?status != 'up']) == `0`", PLACES, ["down"]),
-        ("contains(['up', 'ready'], Status)", DOWN, "down"),
-        ("contains(Parts[].State, 'ready')", PARTS, ["pending", "up"]),
-        ("(Parts[?State != 'up'] | length(@)) == `0`", PARTS, ["pending", "up"]),
-        # Without a string, numbers and flags.
-        ("Running == Desired", {"Running": 2, "Desired": 3}, "running 2, desired 3"),
-        ("length(Parts[?Lag > `9`]) == `0`", {"Parts": [{"Lag": 20}, {"Lag": 1}]}, "lag 20, 1"),
-        ("UnreadCount == `0`", {"UnreadCount": 4}, "unread count 4"),
-        ("Enabled", {"Enabled": False}, "not enabled"),
-        ("Enabled == `true`", {"Enabled": False}, "not enabled"),
-        ("!Locked", {"Locked": True}, "locked"),
-        ("Link == `null`", {"Link": "a"}, "a link"),
-        ("length(Aliases) == `0` && !NextToken", {"Aliases": [{}]}, "1 alias"),
-        *(
-            (f"length({name}) == `9`", {name: [1] * int(text[0])}, text)
-            for name, text in COUNTS.items()
-        ),
-        ("Alias != `null`", {}, "no alias"),
-        ("Links == `null`", {"Links": [1, 2]}, "2 links"),
-        ("Link == `null`", {"Link": {"a": 1}}, "a link"),
-        ("Enabled", {"Enabled": None}, "no enabled"),
-        ('contains(`["up", "ready"]`, Status)', DOWN, "down"),
-        ("not_null(Thing.Status == 'up', `false`)", {"Thing": DOWN}, "down"),
-        ("length(Parts || Others || `[]`) > `0`", {}, "no part"),
-        ("length(Places.* | [?status != 'up']) == `0`", PLACES, ["down"]),
-        (
-            "length(Places.*.parts[?status != 'up'][]) == `0`",
-            {"Places": {"a": {"parts": [{"status": "down"}]}}},
-            ["down"],
-        ),
-    ],
-)
-def test_what_an_expression_compares_is_the_state(path, output, state):
-    assert seen(acceptor(path), output=output) == state
+@pytest.mark.parametrize("case", CASES["missing"], ids=lambda case: case["state"])
+def test_what_is_missing_is_named(case):
+    acceptors = [acceptor(*each) for each in case["acceptors"].items()]
+    assert seen(*acceptors, output=case["output"]) == case["state"]
 
 
 def test_an_expression_of_many_parts_is_not_looked_into():
@@ -100,34 +49,14 @@ def test_an_expression_of_many_parts_is_not_looked_into():
         assert seen(acceptor(path), output={"a": 1}) == text
 
 
-@pytest.mark.parametrize(
-    ("paths", "output", "text"),
-    [
-        ([("Gateways[].Attachments[].State", ALL)], {"Gateways": [{"Attachments": []}]},
-         "no attachment"),
-        ([("Gateways[].Attachments[].State", ALL)], {"Gateways": []}, "no gateway"),
-        ([("Thing.VpcLink.Status", STRING)], {"Thing": {}}, "no vpc link"),
-        ([("Thing.Status", STRING)], {"Thing": {"Id": "a"}}, "no status"),
-        ([("length(Parts) > `0`", BOOLEAN)], {"Parts": []}, "no part"),
-        ([("length(Parts || `[]`) > `0`", BOOLEAN)], {}, "no part"),
-        ([("Parts[?Name == 'b'].State", ANY)], PARTS, "no state that the wait is about"),
-        # The list is not empty, what the wait is about is missing.
-        ([("length(Parts) == `0`", BOOLEAN), ("Parts[].Link.Status", ANY)], PARTS, "no link"),
-    ],
-)  # fmt: skip
-def test_what_is_missing_is_named(paths, output, text):
-    acceptors = [acceptor(path, comparator) for path, comparator in paths]
-    assert seen(*acceptors, output=output) == text
-
-
 def test_parameters_are_no_state():
     path = "length(output.Parts[?State == 'up']) == length(input.Names)"
-    both = acceptor(path, kind=InputOutputMatcher)
+    both = acceptor(path, kind=a.InputOutputMatcher)
     assert seen(both, output=PARTS, input={"Names": ["a", "b"]}) == ["pending", "up"]
 
 
 def test_state_of_the_model_serves_where_none_is_compared():
-    gone = Acceptor(state=AcceptorState.SUCCESS, matcher=ErrorTypeMatcher("NotFound"))
+    gone = a.Acceptor(state=a.AcceptorState.SUCCESS, matcher=a.ErrorTypeMatcher("NotFound"))
     asked = []
 
     def by_model(members):
@@ -139,18 +68,18 @@ def test_state_of_the_model_serves_where_none_is_compared():
     found = seen(count, output={"Parts": [1], "Thing": {"Status": "x"}}, by_model=by_model)
     assert found == "x"
     assert asked == [[], ["Parts"]]
-    both = acceptor("length(output.Parts) == length(input.Names)", kind=InputOutputMatcher)
+    both = acceptor("length(output.Parts) == length(input.Names)", kind=a.InputOutputMatcher)
     assert match(both, output={"Parts": [1]}, by_model=by_model).state == "1 part"
     assert asked[2] == ["Parts"]
-    compared = acceptor("Status", STRING)
+    compared = acceptor("Status", "stringEquals")
     assert seen(compared, output={"Status": "up"}, by_model=lambda _: 1 / 0) == "up"
 
 
 def test_more_states_than_may_be_listed_are_counted():
     parts = [{"State": state} for state in ["up"] * 28 + ["down"] * 2 + list("abcd")]
     counts = "28 up, 2 down, 1 a, 1 b, 1 c"
-    assert seen(acceptor("Parts[].State", ANY), output={"Parts": parts}) == counts
-    assert seen(acceptor("Code", STRING), output={"Code": 16}) == 16
+    assert seen(acceptor("Parts[].State", "anyStringEquals"), output={"Parts": parts}) == counts
+    assert seen(acceptor("Code", "stringEquals"), output={"Code": 16}) == 16
 
 
 @pytest.mark.parametrize("state", ["success", "failure"])

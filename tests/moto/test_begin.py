@@ -4,18 +4,14 @@ import json
 
 import boto3
 import pytest
+from docs.page_setups import make_database
 from moto import mock_aws
 from moto.moto_api import state_manager
 
 import boto_waiters_plus as bwp
 
-SETTINGS = {
-    "batch": {"use_docker": False},
-    "lambda": {"use_docker": False},
-    "stepfunctions": {"execute_state_machine": True},
-}
+SETTINGS = {"stepfunctions": {"execute_state_machine": True}}
 CLUSTER = {"CacheClusterId": "c", "Engine": "redis", "CacheNodeType": "cache.t3.micro"}
-TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 STEPS = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
 
 
@@ -46,29 +42,21 @@ def ecs_with_definition():
     ecs.create_cluster(clusterName="main")
     container = {"name": "web", "image": "web", "memory": 64, "cpu": 10}
     fargate = {"cpu": "256", "memory": "512", "networkMode": "awsvpc"}
-    ecs.register_task_definition(
-        family="web",
-        containerDefinitions=[container],
-        requiresCompatibilities=["FARGATE"],
-        **fargate,
-    )
+    needs = {"requiresCompatibilities": ["FARGATE"], **fargate}
+    ecs.register_task_definition(family="web", containerDefinitions=[container], **needs)
     return ecs
 
 
 def run_task(**options):
     ec2 = boto3.client("ec2")
+    group = ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]
     place = {
         "subnets": [ec2.describe_subnets()["Subnets"][0]["SubnetId"]],
-        "securityGroups": [ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]],
+        "securityGroups": [group],
     }
-    return ended(
-        ecs_with_definition().run_task,
-        cluster="main",
-        taskDefinition="web",
-        launchType="FARGATE",
-        networkConfiguration={"awsvpcConfiguration": place},
-        **options,
-    )
+    named = {"cluster": "main", "taskDefinition": "web", "launchType": "FARGATE"}
+    named["networkConfiguration"] = {"awsvpcConfiguration": place}
+    return ended(ecs_with_definition().run_task, **named, **options)
 
 
 def create_service(**options):
@@ -77,17 +65,9 @@ def create_service(**options):
 
 
 def update_database(**change):
-    rds = boto3.client("rds")
-    rds.create_db_instance(
-        DBInstanceIdentifier="orders",
-        DBInstanceClass="db.m5.large",
-        Engine="postgres",
-        AllocatedStorage=20,
-        MasterUsername="admin",
-        MasterUserPassword="not-a-secret",
-    )
+    make_database("orders")
     named = {"DBInstanceIdentifier": "orders", "ApplyImmediately": True}
-    return ended(rds.modify_db_instance, **named, **change)
+    return ended(boto3.client("rds").modify_db_instance, **named, **change)
 
 
 def test_new_class_ends_at_the_first_attempt(virtual_time):
@@ -139,9 +119,8 @@ def test_certificate_is_issued_without_its_minute(monkeypatch):
 
 
 def test_executed_state_machine_succeeds():
-    role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=TRUST)
-    machines = boto3.client("stepfunctions")
-    made = machines.create_state_machine(name="m", definition=STEPS, roleArn=role["Role"]["Arn"])
+    role, machines = "arn:aws:iam::123456789012:role/r", boto3.client("stepfunctions")
+    made = machines.create_state_machine(name="m", definition=STEPS, roleArn=role)
     run = {"stateMachineArn": made["stateMachineArn"]}
     # A thread of moto's executes it, in real time.
     assert ended(machines.start_execution, max_wait=36_000, **run).basis == "identity"

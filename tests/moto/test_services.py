@@ -5,21 +5,24 @@ an error it never raises) is set on its backend, or answered by a handler.
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from docs.page_setups import make_table
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
 
 import boto_waiters_plus as bwp
 
+NIGHTLY = pytest.mark.nightly(subject="catalog")
 WAYS = ("wait_until", "get_waiter", "resource")
+ENDS = {
+    "response": bwp.ResponseOutcome, "exception": bwp.ExceptionOutcome,
+    "failure": bwp.WaiterFailedError, "timeout": bwp.WaiterTimeoutError,
+}  # fmt: skip
 
 
 def client(service):
@@ -48,22 +51,12 @@ def buckets(clock, at=None, change="create_bucket"):
 
 
 def tables(clock, at=None, change="create_table"):
-    dynamodb = client("dynamodb")
-
-    def create():
-        dynamodb.create_table(
-            TableName="orders",
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-
     if at is not None and change == "create_table":
-        clock.call_at(at, create)
+        clock.call_at(at, lambda: make_table("orders"))
         return
-    create()
+    make_table("orders")
     if at is not None:
-        clock.call_at(at, lambda: dynamodb.delete_table(TableName="orders"))
+        clock.call_at(at, lambda: client("dynamodb").delete_table(TableName="orders"))
 
 
 def instances(clock, at=None, change="run"):
@@ -74,90 +67,26 @@ def instances(clock, at=None, change="run"):
     if at is not None:
         state = backend("ec2").get_instance(made["InstanceId"])._state
         state.name, state.code = "pending", 0
-        changes = {
-            "run": lambda: setattr(state, "name", "running"),
-            "terminate": lambda: ec2.terminate_instances(**ids),
-        }
-        clock.call_at(at, changes[change])
+        run, end = lambda: setattr(state, "name", "running"), lambda: ec2.terminate_instances(**ids)
+        clock.call_at(at, run if change == "run" else end)
     return ids
-
-
-def stacks(clock, at=None, change=None):
-    cloudformation = client("cloudformation")
-    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {}}}}
-    cloudformation.create_stack(StackName="network", TemplateBody=json.dumps(template))
-    [made] = backend("cloudformation").stacks.values()
-    if change == "delete":
-        clock.call_at(at, lambda: cloudformation.delete_stack(StackName="network"))
-        return
-    made.status = "CREATE_IN_PROGRESS"
-    if change is not None:
-        clock.call_at(at, lambda: setattr(made, "status", change))
 
 
 # --- cases --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Case:
-    service: str
-    kind: str
-    """response, exception, failure or timeout"""
-    waiter: str
-    world: Callable[..., dict[str, Any] | None]
-    change: tuple[Any, ...]
-    """The arguments of the world after the clock."""
-    parameters: dict[str, Any]
-    """More come from the world."""
-    seen: Any = None
-    """The value observed last, or an error's code."""
-    resource: str | None = None
-    """The boto3 resource whose waiter method is tried too."""
-    denied: int | None = None
-    """The HTTP status of an error `seen` that a handler answers from the third call on."""
-
-
-BUCKET, TABLE, STACK = {"Bucket": "photos"}, {"TableName": "orders"}, {"StackName": "network"}
-# fmt: off
-CASES = [
-    Case("s3", "response", "bucket_exists", buckets, (8,), BUCKET, resource="Bucket"),
-    Case("s3", "response", "object_exists", buckets, (8, "put_object"), {**BUCKET, "Key": "a"},
-         resource="Object"),
-    Case("s3", "exception", "bucket_not_exists", buckets, (8, "delete_bucket"), BUCKET, "404",
-         resource="Bucket"),
-    Case("s3", "failure", "bucket_exists", nothing, (), BUCKET, "405", "Bucket", denied=405),
-    Case("s3", "timeout", "bucket_exists", nothing, (), BUCKET, resource="Bucket"),
-    Case("dynamodb", "response", "table_exists", tables, (30,), TABLE, "ACTIVE", "Table"),
-    Case("dynamodb", "exception", "table_not_exists", tables, (30, "delete_table"), TABLE,
-         "ResourceNotFoundException", "Table"),
-    Case("dynamodb", "failure", "table_exists", nothing, (), TABLE, "AccessDeniedException",
-         "Table", denied=400),
-    Case("dynamodb", "timeout", "table_not_exists", tables, (), TABLE, resource="Table"),
-    Case("ec2", "response", "instance_running", instances, (40,), {}, ["running"], "Instance"),
-    Case("ec2", "failure", "instance_running", instances, (20, "terminate"), {}, ["terminated"],
-         "Instance"),
-    Case("ec2", "timeout", "instance_stopped", instances, (), {}, ["running"], "Instance"),
-    Case("cloudformation", "response", "stack_create_complete", stacks, (70, "CREATE_COMPLETE"),
-         STACK, ["CREATE_COMPLETE"]),
-    Case("cloudformation", "exception", "stack_delete_complete", stacks, (70, "delete"), STACK,
-         "ValidationError"),
-    Case("cloudformation", "failure", "stack_create_complete", stacks, (70, "ROLLBACK_COMPLETE"),
-         STACK, ["ROLLBACK_COMPLETE"]),
-    Case("cloudformation", "timeout", "stack_create_complete", stacks, (), STACK,
-         ["CREATE_IN_PROGRESS"]),
-]
-# fmt: on
+CASES = json.loads((Path(__file__).parents[1] / "cases/ends-on-moto.json").read_text())
+WORLDS = {None: nothing, "buckets": buckets, "tables": tables, "instances": instances}
 RUNS = [
+    # A table has all of botocore's forms; what else there is runs at night.
     pytest.param(
-        case,
-        way,
-        id=f"{case.service}-{case.kind}-{case.waiter}-{way}",
-        # A table has all of botocore's forms; what else there is runs at night.
-        marks=[] if case.service == "dynamodb" else pytest.mark.nightly(subject="catalog"),
+        *(case, way),
+        id=f"{case['service']}-{case['kind']}-{case['waiter']}-{way}",
+        marks=[] if case["service"] == "dynamodb" else NIGHTLY,
     )
     for case in CASES
     for way in WAYS
-    if way != "resource" or case.resource is not None
+    if way != "resource" or "resource" in case
 ]
 
 
@@ -165,18 +94,18 @@ def begin(case, way, parameters):
     """Return the call that waits."""
     bwp.install()
     session = boto3.Session()
-    resource = session.resource(case.service) if way == "resource" else None
-    attached = resource.meta.client if resource else session.client(case.service)
-    if case.denied is not None:
-        deny_later(attached, case.seen, case.denied)
+    resource = session.resource(case["service"]) if way == "resource" else None
+    attached = resource.meta.client if resource else session.client(case["service"])
+    if case.get("denied") is not None:
+        deny_later(attached, case.get("seen"), case.get("denied"))
     if way == "get_waiter":
-        return lambda: attached.get_waiter(case.waiter).wait(**parameters)
+        return lambda: attached.get_waiter(case["waiter"]).wait(**parameters)
     if way == "wait_until":
-        method = getattr(attached, f"wait_until_{case.waiter}")
+        method = getattr(attached, f"wait_until_{case['waiter']}")
         return lambda: method(**parameters, max_wait=600)
     values = [v[0] if isinstance(v, list) else v for v in parameters.values()]
-    bound = getattr(resource, case.resource)(*values)
-    _, _, state = case.waiter.partition("_")
+    bound = getattr(resource, case.get("resource"))(*values)
+    _, _, state = case["waiter"].partition("_")
     return lambda: getattr(bound, f"wait_until_{state}")(max_wait=600)
 
 
@@ -194,45 +123,35 @@ def deny_later(attached, code, status):
 @pytest.mark.parametrize(("case", "way"), RUNS)
 def test_waiter_ends_as_the_table_has_it(case, way, virtual_time):
     with mock_aws():
-        found = case.world(virtual_time, *case.change)
-        wait = begin(case, way, {**case.parameters, **(found or {})})
-        if case.kind in ("response", "exception"):
-            succeeds(case, wait())
-        else:
-            fails(case, way, wait)
-
-
-def succeeds(case, outcome):
-    if case.kind == "response":
-        assert isinstance(outcome, bwp.ResponseOutcome)
-        assert outcome.response["ResponseMetadata"]["HTTPStatusCode"] == 200
-        assert case.seen is None or outcome.observed == case.seen
+        found = WORLDS[case.get("world")](virtual_time, *case.get("change", ()))
+        wait = begin(case, way, {**case["parameters"], **(found or {})})
+        try:
+            ended = wait()
+        except bwp.WaiterError as error:
+            ended = error
+    is_by_count = case["kind"] == "timeout" and way == "get_waiter"
+    assert isinstance(ended, bwp.WaiterAttemptsError if is_by_count else ENDS[case["kind"]])
+    assert ended.attempts > 1 or case["kind"] == "failure"
+    if case["kind"] == "timeout" and not is_by_count:
+        assert ended.elapsed == pytest.approx(600, abs=1)
+    exception, response = told_by(ended)
+    if exception is None:
+        assert case.get("seen") in (None, ended.observed)
+        assert response["ResponseMetadata"]["HTTPStatusCode"] == 200
     else:
-        assert isinstance(outcome, bwp.ExceptionOutcome)
-        assert isinstance(outcome.exception, ClientError)
-        assert outcome.exception.response["Error"]["Code"] == case.seen
-    assert outcome.attempts > 1
+        assert case.get("seen") in (None, response["Error"]["Code"])
+        assert response["Error"] == exception.response["Error"]
 
 
-def fails(case, way, wait):
-    with pytest.raises(bwp.WaiterError) as caught:
-        wait()
-    error = caught.value
-    if case.kind == "failure":
-        assert isinstance(error, bwp.WaiterFailedError)
-    elif way != "get_waiter":
-        assert isinstance(error, bwp.WaiterTimeoutError)
-        assert error.elapsed == pytest.approx(600, abs=1)
-    else:
-        assert isinstance(error, bwp.WaiterAttemptsError)
-    if error.last_exception is not None:
-        code = error.last_exception.response["Error"]["Code"]
-        assert case.seen is None or code == case.seen
-        assert error.last_response["Error"]["Code"] == code
-        assert error.__cause__ is error.last_exception
-    else:
-        assert case.seen is None or error.observed == case.seen
-        assert error.last_response["ResponseMetadata"]["HTTPStatusCode"] == 200
+def told_by(ended):
+    """Return the error and the response that a wait has ended with."""
+    match ended:
+        case bwp.WaiterError():
+            assert ended.__cause__ is ended.last_exception
+            return ended.last_exception, ended.last_response
+        case bwp.ExceptionOutcome():
+            return ended.exception, ended.exception.response
+    return None, ended.response
 
 
 @mock_aws
@@ -248,14 +167,3 @@ def test_object_that_is_written_anew(virtual_time):
     outcome = bwp.wait_until(s3, "object_exists", **unchanged, retry_errors_for={"304": 600})
     assert virtual_time.now >= 90
     assert outcome.response["ETag"] != etag
-
-
-@mock_aws
-def test_pending_instance_that_stops_itself(virtual_time):
-    ids = instances(virtual_time, 30)
-    ec2 = client("ec2")
-    with pytest.raises(bwp.WaiterFailedError, match="pending"):
-        bwp.wait_until(ec2, "instance_stopped", **ids, max_wait=600)
-    virtual_time.call_at(60, lambda: ec2.stop_instances(**ids))
-    bwp.wait_until(ec2, "DescribeInstances", until_state="stopped", **ids, max_wait=600)
-    assert virtual_time.now >= 60

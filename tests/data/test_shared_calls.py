@@ -1,78 +1,79 @@
-"""`data/screens.json`: the operations whose sibling tells the states of many resources.
+"""`data/coalescing.json` and `data/screens.json`: how many waits share a call, or a sibling's.
+
+Of the first, a call names several resources; of the second, a sibling lists the states of many.
 
 Botocore's models tell what a row may say: one that names another operation, path or member, or
 gives a state to another resource, differs from them.
 """
 
-import json
 import re
-from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.validate import validate_parameters
+from data.shared import full_sample, json_of, operation_of
 
 from boto_waiters_plus.check.model import service_by_namespace
-from boto_waiters_plus.definitions.shipped import shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_json
 from boto_waiters_plus.engine.acceptors import OutputMatcher
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.screens import reads_only, shipped_screens, with_value_at
-from boto_waiters_plus.service.sharing import shipped_coalescing
+from boto_waiters_plus.service.sharing import coalescing_of, shares_of, shipped_coalescing
 
-FILE = Path(__file__).resolve().parents[2] / "data/screens.json"
-SHAPES = json.loads(FILE.read_text(encoding="utf-8"))["shapes"]
-SESSION = botocore.session.get_session()
+SHAPES = shipped_json("screens.json")["shapes"]
+FACTS = json_of("tests/cases/screens.json")
+ARNS = FACTS["arns"]
 
-# What the names in the models do not tell.
-PARAMETERS = {
-    "com.amazonaws.sagemaker#DescribeModelPackage": {"ModelPackageType": "Both"},
-    "com.amazonaws.ssm#GetAutomationExecution": {
-        "Filters": [{"Key": "ExecutionStatus", "Values": ["Pending", "InProgress", "Waiting"]}]
-    },
-}
-RESOURCES = {
-    "com.amazonaws.bedrock#GetProvisionedModelThroughput": "ProvisionedModel",
-    "com.amazonaws.bedrockruntime#GetAsyncInvoke": "Invocation",
-    "com.amazonaws.imagebuilder#GetImage": "ImageBuildVersion",
-    "com.amazonaws.sagemaker#DescribeAutoMLJobV2": "AutoMLJob",
-    # That of a command on an instance: the command is a parameter of the list.
-    "com.amazonaws.ssm#GetCommandInvocation": "Instance",
-}
-"""What an operation is about, if its identifiers do not call it by the operation's name."""
-IDENTIFIERS = {
-    "com.amazonaws.bedrock#GetProvisionedModelThroughput": (
-        "provisionedModelArn",
-        "provisionedModelName",
-    ),
-    "com.amazonaws.cloudformation#DescribeStacks": ("StackName", "StackId"),
-    "com.amazonaws.emr#DescribeCluster": ("Id",),
-}
-"""Those that the documentation of an operation allows, if others than its parameter is called."""
-SIZES = {"BatchGetDeployments": 25, "DescribeSnapshots": 50}
-"""The most that the documentation alone tells; for the other operations, it is 100."""
-ARNS = {
-    "PipelineExecutionArn": "arn:aws:sagemaker:us-east-1:1:pipeline/orders/execution/run",
-    "executionArn": "arn:aws:states:us-east-1:1:execution:orders:run",
-    "imageBuildVersionArn": "arn:aws:imagebuilder:us-east-1:1:image/base/1.0.0/1",
-}
-PARENTS = {
-    "PipelineName": "arn:aws:sagemaker:us-east-1:1:pipeline/orders",
-    "stateMachineArn": "arn:aws:states:us-east-1:1:stateMachine:orders",
-}
-"""The parents that are part of these ARNs."""
-
+each_shared = pytest.mark.parametrize("shape_id", shipped_json("coalescing.json")["shapes"])
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
 
-def operation_of(shape_id):
-    namespace, _, name = shape_id.partition("#")
-    service = service_by_namespace(namespace)
-    sibling = shipped_screens()[shape_id].operation
-    if service is None or not {name, sibling} <= {*service.operation_names}:
-        pytest.skip("the installed botocore has no such operation")
-    return service.model.operation_model(name)
+def screened_operation(shape_id):
+    return operation_of(shape_id, shipped_screens()[shape_id].operation)
+
+
+@pytest.mark.models
+@each_shared
+def test_a_call_may_name_as_many_resources_as_the_limit_says(shape_id):
+    operation, coalescing = operation_of(shape_id), shipped_coalescing()[shape_id]
+    for name in coalescing.ids:
+        shape = operation.input_shape.members[name]
+        assert shape.member.type_name == "string"
+        assert coalescing.limit <= shape.metadata.get("max", coalescing.limit)
+    page = coalescing.page
+    if page is not None and page.member is not None:
+        size = operation.input_shape.members[page.member]
+        assert page.size <= size.metadata.get("max", page.size)
+    if coalescing.token is None:
+        assert not service_by_namespace(shape_id.partition("#")[0]).operation(operation.name).pages
+
+
+@each_shared
+def test_an_answer_with_all_members_is_told_apart(shape_id):
+    operation = operation_of(shape_id)
+    coalescing = coalescing_of(operation)
+    assert coalescing == shipped_coalescing()[shape_id]
+    answer = full_sample(operation.output_shape, "x-1")
+    if coalescing.token is not None:
+        assert shares_of(answer, [["x-1"], ["x-2"]], coalescing) is None
+        answer[coalescing.token] = None
+    assert shares_of(answer, [["x-2"]], coalescing) is None
+    mine, others = shares_of(answer, [["x-1"], ["x-2"]], coalescing)
+    assert mine == answer
+    for items in coalescing.items:
+        if items.path[0] in answer:  # not in an older botocore
+            assert others[items.path[0]] == []
+    # What is not cut goes to all: of other things that belong to one there must be none.
+    members, cut = (
+        operation.output_shape.members.items(),
+        {each.path[0] for each in coalescing.items},
+    )
+    assert {name for name, shape in members if shape.type_name in ("list", "map")} <= cut
+
+
+# --- screens ------------------------------------------------------------------------------------
 
 
 def test_no_operation_shares_its_calls_too():
@@ -80,10 +81,8 @@ def test_no_operation_shares_its_calls_too():
 
 
 def waiters_of(operation):
-    definitions = shipped_definitions(operation.service_model.service_id.hyphenize())
-    return [
-        BoundWaiter(each, operation) for each in definitions if each.operation == operation.name
-    ]
+    shipped = shipped_definitions(operation.service_model.service_id.hyphenize())
+    return [BoundWaiter(each, operation) for each in shipped if each.operation == operation.name]
 
 
 def verdict(waiter, path, state):
@@ -93,24 +92,18 @@ def verdict(waiter, path, state):
 
 
 @each_operation
-def test_a_waiter_reads_the_state_and_nothing_else(shape_id):
-    operation = operation_of(shape_id)
-    screen = shipped_screens()[shape_id]
-    waiters = [each for each in waiters_of(operation) if reads_only(each.definition, screen)]
+def test_a_waiter_reads_the_state_and_stays_open_in_progress(shape_id):
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
+    waiters, unknown = waiters_of(operation), "a state that no waiter knows"
     assert any(
-        verdict(waiter, screen.path, acceptor.matcher.matcher.expected)
-        != verdict(waiter, screen.path, "a state that no waiter knows")
-        for waiter in waiters
-        for acceptor in waiter.definition.acceptors
+        verdict(each, screen.path, acceptor.matcher.matcher.expected)
+        != verdict(each, screen.path, unknown)
+        for each in waiters
+        if reads_only(each.definition, screen)
+        for acceptor in each.definition.acceptors
         if isinstance(acceptor.matcher, OutputMatcher)
     )
-
-
-@each_operation
-def test_a_state_in_progress_leaves_a_waiter_open(shape_id):
-    """A filter selects what at least one waiter waits for the end of."""
-    waiters = waiters_of(operation_of(shape_id))
-    screen = shipped_screens()[shape_id]
+    # A filter selects what at least one waiter waits for the end of.
     for state in screen.filter_values:
         assert {None, "retry"} & {verdict(each, screen.path, state) for each in waiters}, state
 
@@ -148,17 +141,17 @@ def sample(shape, path=""):
 @pytest.mark.models
 @each_operation
 def test_each_state_is_that_of_the_resource_beside_it(shape_id):
-    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
-    resource = RESOURCES.get(shape_id, resource_of(operation))
+    resource = FACTS["resources"].get(shape_id, resource_of(operation))
     assert resource_of(sibling) in {resource, resource_of(operation)}
     polled = shape_at(operation.output_shape, screen.path)
     item = shape_at(sibling.output_shape, screen.items)
     own = kind_of(screen.id, resource)
     kinds = {"identifier", "name", "id", "arn"} if own == "identifier" else {own, "arn"}
     assert own in kinds - {None}
-    of_model = [name for name in item.members if kind_of(name, resource) in kinds]
-    ids = IDENTIFIERS.get(shape_id, of_model)
+    ids = [name for name in item.members if kind_of(name, resource) in kinds]
+    ids = FACTS["identifiers"].get(shape_id, ids)
     found = screen.states(sample(sibling.output_shape))
     assert found.keys() == {f"{screen.items}[{n}].{name}" for n in range(2) for name in ids}
     for identifier, states in found.items():
@@ -174,8 +167,8 @@ def test_each_state_is_that_of_the_resource_beside_it(shape_id):
 def paginator_of(operation):
     """Botocore's paginator; of an operation without one, what is usual."""
     try:
-        model = SESSION.get_paginator_model(operation.service_model.service_name)
-        return model.get_paginator(operation.name)
+        session, service = botocore.session.get_session(), operation.service_model.service_name
+        return session.get_paginator_model(service).get_paginator(operation.name)
     except (UnknownServiceError, ValueError):
         return {"input_token": "NextToken", "output_token": "NextToken"}
 
@@ -183,16 +176,19 @@ def paginator_of(operation):
 @pytest.mark.models
 @each_operation
 def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
-    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
+    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     assert only_reads(sibling)
     names = {screen.id, *operation.input_shape.required_members}
     parameters = {name: ARNS.get(name, name.ljust(36, "1")) for name in names}
     validate_parameters(parameters, operation.input_shape)
     scope = screen.scope_of(parameters)
-    assert scope == {
-        name: PARENTS.get(name) or parameters[name.removesuffix("Equals")] for name in screen.scope
-    }
+    parents = (
+        parameters
+        | {f"{name}Equals": value for name, value in parameters.items()}
+        | FACTS["parents"]
+    )
+    assert scope == {name: parents[name] for name in screen.scope}
     requests = list(screen.requests(scope, [parameters[screen.id]]))
     following = screen.next_request(requests[0], sample(sibling.output_shape))
     for request in filter(None, [*requests, following]):
@@ -200,7 +196,7 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     # What is in progress has begun lately, and is on the first pages of a list that is sorted so.
     orders = {x for x in sibling.input_shape.members if x.lower() in {"sortby", "sortorder"}}
     others = {name: value for name, value in screen.parameters.items() if name not in orders}
-    assert others == PARAMETERS.get(shape_id, {})
+    assert others == FACTS["parameters"].get(shape_id, {})
     for name in orders:
         assert re.search("time|started_at|descending", str(screen.parameters[name]).lower())
     pages = paginator_of(sibling)
@@ -212,23 +208,9 @@ def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
     size = sibling.input_shape.members.get(screen.batch or screen.page_member)
     if size is not None:
         assert size.type_name in {"integer", "list"}
-        assert screen.page_size <= size.metadata.get("max", SIZES.get(sibling.name, 100))
+        assert screen.page_size <= size.metadata.get("max", FACTS["sizes"].get(sibling.name, 100))
 
 
-@pytest.mark.parametrize("parameters", [
-    {}, {"executionArn": ""}, {"executionArn": 7},
-    {"executionArn": "arn:aws:states:us-east-1:1:express:m:e:u"},
-    {"executionArn": "arn:aws:states:us-east-1:1:execution:m/label:e"},
-    {"executionArn": "arn:aws:states:us-east-1:1:execution:m:e", "includedData": "ALL_DATA"},
-])  # fmt: skip
-def test_wait_that_the_sibling_cannot_be_asked_for(parameters):
-    assert shipped_screens()["com.amazonaws.sfn#DescribeExecution"].scope_of(parameters) is None
-
-
-IMAGE = "arn:aws:imagebuilder:eu-west-1:1:image/base/1.0.0"
-
-
-@pytest.mark.parametrize(("identifier", "screened"), [(f"{IMAGE}/1", True), (IMAGE, False)])
-def test_image_is_listed_by_its_build_version_only(identifier, screened):
-    screen = shipped_screens()["com.amazonaws.imagebuilder#GetImage"]
-    assert (screen.scope_of({"imageBuildVersionArn": identifier}) is not None) is screened
+@pytest.mark.parametrize(("operation", "parameters"), FACTS["unasked"])
+def test_wait_that_the_sibling_cannot_be_asked_for(operation, parameters):
+    assert shipped_screens()[f"com.amazonaws.{operation}"].scope_of(parameters) is None

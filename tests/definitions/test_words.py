@@ -1,4 +1,4 @@
-"""The names that are suggested for a waiter that does not exist."""
+"""Words of names: what states mean, and which waiter is meant by a name that none has."""
 
 import json
 from pathlib import Path
@@ -8,26 +8,34 @@ from botocore import xform_name
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
-from boto_waiters_plus.definitions.words import listed
+from boto_waiters_plus.definitions.state_words import documented_states, sort_states
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "near-waiters.json").read_text())
-
-NEAR = "complete completed succeeded successful finished ready available active done"
-OPPOSITES = (
-    "active/inactive archived/unarchived associated/disassociated attached/detached "
-    "authorized/deauthorized available/deleted blocked/unblocked connected/disconnected "
-    "created/deleted enabled/disabled exists/not_exists healthy/unhealthy "
-    "in_service/out_of_service initialized/uninitialized present/absent protected/unprotected "
-    "provisioned/deprovisioned published/unpublished ready/unavailable registered/deregistered "
-    "restored/deleted running/stopped started/stopped succeeded/failed"
+NEAR, WORDS = (
+    json.loads((Path(__file__).parents[1] / "cases" / f"{name}.json").read_text())
+    for name in ("near-waiters", "state-words")
 )
-ENDS = listed(
-    "absent canceled cancelled deauthorized delete deleted deletion deprovisioned deregistered "
-    "detached disabled disassociated disconnected failed inactive not out paused released revoked "
-    "rollback standby stopped suspended terminated unavailable unhealthy uninitialized unrouted"
-)
+ENDS = frozenset(NEAR["ends"])
 # Another waiter has the very state that was given.
 NOT_SUGGESTED = {("deadline", "job_succeeded"), ("rds", "db_snapshot_available")}
+
+
+@pytest.mark.parametrize(("success", "failure", "passing"), WORDS["sorted"])
+def test_states_are_sorted_by_their_words(success, failure, passing):
+    mixed, groups = sorted(success + failure + passing), [success, failure, passing]
+    assert [sorted(group) for group in sort_states(mixed)] == [*map(sorted, groups)]
+
+
+@pytest.mark.parametrize(("success", "failure", "passing"), WORDS["chosen"])
+def test_the_callers_success_decides_what_fails(success, failure, passing):
+    assert [*map(list, sort_states(WORDS["states"], success))] == [success, failure, passing]
+
+
+@pytest.mark.parametrize(("documentation", "states"), WORDS["documented"])
+def test_states_are_read_from_documentation(documentation, states):
+    assert documented_states(documentation) == tuple(states)
+
+
+# --- the names that are suggested for a waiter that does not exist ------------------------------
 
 
 def is_end(name):
@@ -38,7 +46,7 @@ def waiters(service):
     return [xform_name(name) for name in unread_shipped(service)]
 
 
-@pytest.mark.parametrize(("service", "guess", "meant"), CASES, ids=str)
+@pytest.mark.parametrize(("service", "guess", "meant"), NEAR["guesses"], ids=str)
 def test_a_guess_is_answered_with_what_was_meant(service, guess, meant):
     suggested = near_waiters(guess, waiters(service))
     assert len(suggested) <= 3
@@ -54,7 +62,7 @@ def test_names_keep_the_spelling_of_those_known():
 
 def test_no_suggestion_has_the_opposite_meaning():
     wrong = []
-    pairs = [tuple(pair.split("/")) for pair in OPPOSITES.split()]
+    pairs = NEAR["opposites"].items()
     for service in shipped_services():
         known = waiters(service)
         for name in known:
@@ -79,7 +87,7 @@ def test_words_of_one_meaning_are_near():
         for place, name in enumerate(known):
             resource, _, state = name.rpartition("_")
             # A third of the words for each name: all of them take too long.
-            words = NEAR.split()[place % 3 :: 3] if state in NEAR.split() else ()
+            words = NEAR["near"][place % 3 :: 3] if state in NEAR["near"] else ()
             guesses = {f"{resource}_{word}" for word in words}
             if any(name not in near_waiters(guess, known) for guess in guesses - {*known}):
                 missed.add((service, name))
