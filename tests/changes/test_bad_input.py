@@ -20,7 +20,6 @@ SNAPSHOT = {"Name": "s", "VolumeId": "fsvol-1"}
         ("ecs", "create_task_set", TASK_SET, {"then_wait": True}, ValueError, "parameter cluster"),
         ("ec2", "run_instances", RUN, {"then_wai": "X"}, TypeError, "'then_wait'"),
         ("ec2", "run_instances", RUN, {"delay": 7}, TypeError, "min_delay"),
-        ("ec2", "run_instances", RUN, {"pre_wait": 7}, TypeError, "initial_delay"),
         ("ec2", "run_instances", RUN, {"then_wait": ("X", 7)}, TypeError, "function"),
         ("ec2", "run_instances", {**RUN, "UserData": io.BytesIO()}, {}, TypeError, "UserData"),
         *(
