@@ -11,7 +11,7 @@ from boto_waiters_plus import idempotency
 
 pytestmark = pytest.mark.nightly(subject="wire")
 
-CUTS = [("lost", 0), ("late", 0), ("crash", 0), ("reply", 0.0), ("reply", 0.3), ("reply", 0.999)]
+CUTS = [("lost", 0), ("late", 0), ("reply", 0.0), ("reply", 0.3), ("reply", 0.999)]
 
 
 @pytest.fixture(scope="module")
