@@ -7,6 +7,7 @@ import asyncio
 import math
 import sys
 import threading
+from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -34,13 +35,16 @@ ODD = {
     **{repr(value): value for value in (math.nan, math.inf, -math.inf, [5])},
     "10**400": 10**400,
     "Decimal(5)": Decimal(5),
-    "Decimal(NaN)": Decimal("NaN"),
+    **{f"Decimal({text})": Decimal(text) for text in ("NaN", "Infinity")},
+    **{repr(value): value for value in (5j, timedelta(0), timedelta(days=-1))},
+    "an object": object(),
 }
 LARGE = ("1e+308", "10**400", "Decimal(5)")
+ZERO, NEGATIVE = repr(timedelta(0)), repr(timedelta(days=-1))
 KINDS = {
     "seconds": LARGE,
-    "seconds or 0": (*LARGE, "0"),
-    "bound": (*LARGE, "0", "-1"),
+    "seconds or 0": (*LARGE, "0", ZERO),
+    "bound": (*LARGE, "0", "-1", ZERO, NEGATIVE),
     "count": ("10**400",),
     "attempts": ("10**400", "0", "-1", "1e+308", "inf", "-inf"),
     "flag": ("True", "False"),
@@ -97,175 +101,159 @@ ONCE = kinds(
 )
 
 
-def within(options):
-    return {"max_wait": 0.2, **options}
-
-
 def waits(client, **options):
     return [bwp.Wait(client, "stream_exists", STREAM, **options)]
-
-
-def condition(**options):
-    return [conditions.ConditionWait(lambda: True, **options)]
 
 
 def memory():
     return operations.Store(":memory:")
 
 
-def stepped(outer, inner):
-    with conditions.steps(**within(outer)) as block:
-        block.wait_for(lambda: True, **inner)
+def in_task(function):
+    """Call a coroutine function as if it blocked."""
+    return lambda *arguments, **options: asyncio.run(function(*arguments, **options))
 
 
-async def begun_in_task(ec2, options):
-    operation = await bwp.begin_async(ec2.create_nat_gateway, SubnetId="s", **within(options))
-    await operation
+async def completed(batch, **options):
+    return [each async for each in bwp.as_completed_async(batch, **options)]
 
 
-async def completed_in_task(kinesis, options):
-    return [each async for each in bwp.as_completed_async(waits(kinesis), **within(options))]
+async def begun(method, **options):
+    return await (await bwp.begin_async(method, **options))
 
 
+def of(call, *arguments, **given):
+    """A call with arguments of its own."""
+    return lambda _, **options: call(*arguments, **{**given, **options})
+
+
+def of_value(call):
+    return lambda _, **options: call(*options.values())
+
+
+def form(wait, *arguments):
+    return of(wait, *arguments, max_wait=0.2)
+
+
+def on_stream(wait):
+    given = {"max_wait": 0.2, **STREAM}
+    return lambda clients, **options: wait(clients.kinesis, "stream_exists", **{**given, **options})
+
+
+def on_batch(wait):
+    return lambda clients, **options: wait(waits(clients.kinesis), **{"max_wait": 0.2, **options})
+
+
+def on_gateway(call, **given):
+    given = {"SubnetId": "s", "max_wait": 0.2, **given}
+    return lambda clients, **options: call(clients.ec2.create_nat_gateway, **{**given, **options})
+
+
+def by_waiter_object(client, _, **options):
+    client.get_waiter("stream_exists").wait(**options)
+
+
+def as_defaults(**options):
+    bwp.install(defaults=options)
+
+
+def in_steps(inner=(), **outer):
+    with conditions.steps(**{"max_wait": 0.2, **outer}) as block:
+        block.wait_for(lambda: True, **dict(inner))
+
+
+WORK = kinds(
+    seconds="lease",
+    count="batch_size max_open threads",
+    any_text="worker_name",
+    flag="until_idle",
+    other="calls_per_second make_client stop_event",
+)
+LISTED = kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token")
+FROM_STATES = kinds(
+    text="name operation path reason",
+    seconds="min_delay max_delay",
+    other="success failure success_on_error retry_on_error many",
+)
+CONFIG = {"Delay": "seconds or 0", "MaxAttempts": "attempts", "MaxWait": "bound"}
+SQS = kinds(flag="delete", text="match", other="queue client")
+DEFAULTS = {name: kind for name, kind in WAIT.items() if name != "max_wait"}
+ALL = BATCH | {"on_failure": "other"}
+BEGIN = WAIT | BEGUN | {"in_store": "other"}
 TARGETS = {
-    "method": (WAIT, lambda c, o: c.kinesis.wait_until_stream_exists(**STREAM, **within(o))),
-    "wait_until": (
-        WAIT,
-        lambda c, o: bwp.wait_until(c.kinesis, "stream_exists", **STREAM, **within(o)),
-    ),
-    "task": (
-        WAIT,
-        lambda c, o: asyncio.run(
-            bwp.wait_until_async(c.kinesis, "stream_exists", **STREAM, **within(o))
-        ),
-    ),
-    "stock": (WAIT, lambda c, o: c.kinesis.get_waiter("stream_exists").wait(**STREAM, **within(o))),
+    "method": (WAIT, on_stream(lambda client, _, **o: client.wait_until_stream_exists(**o))),
+    "wait_until": (WAIT, on_stream(bwp.wait_until)),
+    "task": (WAIT, on_stream(in_task(bwp.wait_until_async))),
+    "stock": (WAIT, on_stream(by_waiter_object)),
     "config": (
-        {"Delay": "seconds or 0", "MaxAttempts": "attempts", "MaxWait": "bound"},
-        lambda c, o: c.kinesis.get_waiter("stream_exists").wait(**STREAM, WaiterConfig=o),
+        CONFIG,
+        lambda c, **o: by_waiter_object(c.kinesis, "", **STREAM, WaiterConfig=o),
     ),
-    "Wait": (WAIT, lambda c, o: bwp.wait_all(waits(c.kinesis, **within(o)))),
-    "wait_all": (
-        BATCH | {"on_failure": "other"},
-        lambda c, o: bwp.wait_all(waits(c.kinesis), **within(o)),
-    ),
-    "wait_all_async": (
-        BATCH | {"on_failure": "other"},
-        lambda c, o: asyncio.run(bwp.wait_all_async(waits(c.kinesis), **within(o))),
-    ),
-    "wait_any": (BATCH, lambda c, o: bwp.wait_any(waits(c.kinesis), **within(o))),
-    "as_completed": (BATCH, lambda c, o: list(bwp.as_completed(waits(c.kinesis), **within(o)))),
-    "as_completed_async": (BATCH, lambda c, o: asyncio.run(completed_in_task(c.kinesis, o))),
-    "start": (
-        WAIT,
-        lambda c, o: operations.start(c.kinesis, "stream_exists", **STREAM, **within(o)).result(9),
-    ),
-    "Store.start": (
-        WAIT | STORED,
-        lambda c, o: memory().start(c.kinesis, "stream_exists", **STREAM, **within(o)),
-    ),
-    "begin": (
-        WAIT | BEGUN | {"in_store": "other"},
-        lambda c, o: bwp.begin(c.ec2.create_nat_gateway, SubnetId="s", **within(o)).result(9),
-    ),
-    "begin_async": (
-        WAIT | BEGUN | {"in_store": "other"},
-        lambda c, o: asyncio.run(begun_in_task(c.ec2, o)),
-    ),
+    "Wait": (WAIT, lambda c, **o: bwp.wait_all(waits(c.kinesis, **{"max_wait": 0.2, **o}))),
+    "wait_all": (ALL, on_batch(bwp.wait_all)),
+    "wait_all_async": (ALL, on_batch(in_task(bwp.wait_all_async))),
+    "wait_any": (BATCH, on_batch(bwp.wait_any)),
+    "as_completed": (BATCH, on_batch(lambda *a, **o: [*bwp.as_completed(*a, **o)])),
+    "as_completed_async": (BATCH, on_batch(in_task(completed))),
+    "start": (WAIT, on_stream(lambda *a, **o: operations.start(*a, **o).result(9))),
+    "Store.start": (WAIT | STORED, on_stream(lambda *a, **o: memory().start(*a, **o))),
+    "begin": (BEGIN, on_gateway(lambda *a, **o: bwp.begin(*a, **o).result(9))),
+    "begin_async": (BEGIN, on_gateway(in_task(begun))),
     "begin in_store": (
         WAIT | BEGUN | STORED,
-        lambda c, o: bwp.begin(
-            c.ec2.create_nat_gateway, SubnetId="s", in_store=memory(), **within(o)
-        ),
+        on_gateway(lambda *a, **o: bwp.begin(*a, in_store=memory(), **o)),
     ),
-    "call_once": (
-        ONCE,
-        lambda c, o: idempotency.call_once(c.ec2.create_nat_gateway, SubnetId="s", **within(o)),
-    ),
-    "call_once_async": (
-        ONCE,
-        lambda c, o: asyncio.run(
-            idempotency.call_once_async(c.ec2.create_nat_gateway, SubnetId="s", **within(o))
-        ),
-    ),
-    "work": (
-        kinds(
-            seconds="lease",
-            count="batch_size max_open threads",
-            any_text="worker_name",
-            flag="until_idle",
-            other="calls_per_second make_client stop_event",
-        ),
-        lambda c, o: memory().work(**{"stop_event": SET, **o}),
-    ),
-    "expire": (kinds(seconds_or_0="older_than"), lambda c, o: memory().expire(**o)),
+    "call_once": (ONCE, on_gateway(idempotency.call_once)),
+    "call_once_async": (ONCE, on_gateway(in_task(idempotency.call_once_async))),
+    "work": (WORK, of(lambda **o: memory().work(**o), stop_event=SET)),
+    "expire": (kinds(seconds_or_0="older_than"), of(lambda **o: memory().expire(**o))),
     "resume": (
         kinds(seconds="max_wait", count="max_attempts"),
-        lambda c, o: memory().resume("operations/none", **o),
+        of(lambda **o: memory().resume("operations/none", **o)),
     ),
-    "list": (
-        kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token"),
-        lambda c, o: memory().list(**o),
-    ),
+    "list": (LISTED, of(lambda **o: memory().list(**o))),
     "Store": (
-        {"encrypt": "other", "decrypt": "other", "clock": "other"},
-        lambda c, o: operations.Store(":memory:", **o),
+        dict.fromkeys(["encrypt", "decrypt", "clock"], "other"),
+        of(operations.Store, ":memory:"),
     ),
     "places": (
         {"url": "any text", "path": "any text"},
-        lambda c, o: operations.Store(**o) if "url" in o else bwp.History(**o),
+        of(lambda **o: operations.Store(**o) if "url" in o else bwp.History(**o)),
     ),
-    "poll": (
-        WAIT | {"label": "text"},
-        lambda c, o: conditions.poll(lambda **_: None, ANY, **within(o)),
+    "poll": (WAIT | {"label": "text"}, form(conditions.poll, dict, ANY)),
+    "wait_for": (ENDING, form(conditions.wait_for, lambda: True)),
+    "wait_for_async": (ENDING, form(in_task(conditions.wait_for_async), lambda: True)),
+    "wait_for_match": (ENDING, form(conditions.wait_for_match, lambda: 1, 1)),
+    "wait_for_case": (ENDING, form(conditions.wait_for_case, lambda: 1, conditions.success(1))),
+    "wait_for_first": (ENDING, form(conditions.wait_for_first, {"k": lambda: True})),
+    "ConditionWait": (
+        FORM,
+        form(lambda **o: bwp.wait_all([conditions.ConditionWait(lambda: True, **o)])),
     ),
-    "wait_for": (ENDING, lambda c, o: conditions.wait_for(lambda: True, **within(o))),
-    "wait_for_async": (
-        ENDING,
-        lambda c, o: asyncio.run(conditions.wait_for_async(lambda: True, **within(o))),
-    ),
-    "wait_for_match": (ENDING, lambda c, o: conditions.wait_for_match(lambda: 1, 1, **within(o))),
-    "wait_for_case": (
-        ENDING,
-        lambda c, o: conditions.wait_for_case(lambda: 1, [conditions.success(1)], **within(o)),
-    ),
-    "wait_for_first": (
-        ENDING,
-        lambda c, o: conditions.wait_for_first({"k": lambda: True}, **within(o)),
-    ),
-    "ConditionWait": (FORM, lambda c, o: bwp.wait_all(condition(**within(o)))),
-    "steps": (FORM, lambda c, o: stepped(o, {})),
-    "a step": (FORM | {"else_": "other"}, lambda c, o: stepped({}, o)),
+    "steps": (FORM, of(in_steps)),
+    "a step": (FORM | {"else_": "other"}, of(lambda **o: in_steps(o))),
+    "defaults": (DEFAULTS, of(as_defaults)),
     "errors": (
         kinds(seconds_or_0="retry_errors_for"),
-        lambda c, o: bwp.WaitOptions(**{name: {"403": value} for name, value in o.items()}),
+        of_value(lambda seconds: bwp.WaitOptions(retry_errors_for={"403": seconds})),
     ),
     "rates": (
         kinds(seconds="calls_per_second"),
-        lambda c, o: memory().work(
-            until_idle=True, calls_per_second=dict.fromkeys(["ec2"], *o.values())
-        ),
+        of_value(lambda rate: memory().work(until_idle=True, calls_per_second={"ec2": rate})),
     ),
-    "deadline": ({"seconds": "bound"}, lambda c, o: bwp.deadline(*o.values())),
-    "fixed": ({"every": "seconds"}, lambda c, o: conditions.fixed(*o.values())),
-    "linear": (kinds(seconds_or_0="step", seconds="limit"), lambda c, o: conditions.linear(1, **o)),
+    "deadline": ({"seconds": "bound"}, of_value(bwp.deadline)),
+    "fixed": ({"every": "seconds"}, of_value(conditions.fixed)),
+    "linear": (kinds(seconds_or_0="step", seconds="limit"), of(conditions.linear, 1)),
     "exponential": (
         kinds(seconds="factor limit", other="jitter random"),
-        lambda c, o: conditions.exponential(1, **o),
+        of(conditions.exponential, 1),
     ),
-    "from_states": (
-        kinds(
-            text="name operation path reason",
-            seconds="min_delay max_delay",
-            other="success failure success_on_error retry_on_error many",
-        ),
-        lambda c, o: bwp.WaiterDefinition.from_states(**{**STATES, **o}),
-    ),
+    "from_states": (FROM_STATES, of(bwp.WaiterDefinition.from_states, **STATES)),
     "SqsSignal": (
-        kinds(flag="delete", text="match", other="queue client"),
-        lambda c, o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
+        SQS,
+        lambda c, **o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
     ),
-    "install": (kinds(flag="get_waiter", other="defaults on_event"), lambda c, o: bwp.install(**o)),
+    "install": (kinds(flag="get_waiter", other="defaults on_event"), of(bwp.install)),
 }
 """What takes options: their kinds, and a call with some of them."""
 
@@ -283,7 +271,7 @@ def clients(answers, monkeypatch, tmp_path):
     return made
 
 
-NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal))
+NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal, timedelta))
 NUMBERS |= {"count": int, "attempts": (int, float)}
 
 
@@ -299,7 +287,7 @@ def outcome(call, clients, option, value, kind):
     for requests in clients.requests:
         requests.clear()
     try:
-        call(clients, {option: value})
+        call(clients, **{option: value})
     except (TypeError, ValueError) as error:
         argument, given = getattr(error, "argument", ""), getattr(error, "value", None)
         # `MaxWait` of a WaiterConfig is the option `max_wait`.
@@ -353,5 +341,5 @@ def test_another_name_of_an_option_is_answered_with_ours(target, clients):
         right = "min_delay" if known == "interval" and known not in options else known
         for name in names.split() if right in options else ():
             with pytest.raises(TypeError, match=f"takes {right} .*instead of {name}"):
-                call(clients, {name: 5})
+                call(clients, **{name: 5})
     assert not any(clients.requests)
