@@ -12,12 +12,13 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from wait import forms
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions, idempotency
 from boto_waiters_plus.engine.delays import KnownTime
 
-NAME = {"StackName": "web"}
+NAME = forms.SUBJECTS["cloudformation"].parameters
 LOST = EndpointConnectionError(endpoint_url="https://cloudformation")
 SLACK = 0.06
 
@@ -92,65 +93,14 @@ class Times:
 # --- each kind of wait, with the levels whose options it has ------------------------------------
 
 
-def by_function(client, definition, options):
-    return bwp.wait_until(client, definition, **NAME, **options)
-
-
-def by_task(client, definition, options):
-    return asyncio.run(bwp.wait_until_async(client, definition, **NAME, **options))
+def awaited(function):
+    """A coroutine function as if it blocked."""
+    return lambda *arguments, **options: asyncio.run(function(*arguments, **options))
 
 
 def by_method(client, definition, options):
     bwp.enable(client, definitions=definition)
     return client.wait_until_stack_up(**NAME, **options)
-
-
-def by_waiter_object(client, definition, options):
-    bwp.enable(client, definitions=definition)
-    return client.get_waiter("stack_up").wait(**NAME, **options)
-
-
-def by_batch(client, definition, options):
-    return one_end(bwp.wait_all([bwp.Wait(client, definition, NAME, **options)], **COLLECT))
-
-
-def by_batch_in_task(client, definition, options):
-    wait = bwp.Wait(client, definition, NAME, **options)
-    return one_end(asyncio.run(bwp.wait_all_async([wait], **COLLECT)))
-
-
-COLLECT = {"on_failure": "collect"}
-
-
-def one_end(ends):
-    (end,) = ends
-    if isinstance(end, Exception):
-        raise end
-    return end
-
-
-def then(definition):
-    return {"then_wait": (definition, lambda _: NAME), **NAME}
-
-
-def by_begin(client, definition, options):
-    return bwp.begin(client.create_stack, **then(definition), **options).result()
-
-
-def by_begin_in_task(client, definition, options):
-    async def main():
-        return await (await bwp.begin_async(client.create_stack, **then(definition), **options))
-
-    return asyncio.run(main())
-
-
-def by_call_once(client, definition, options):
-    return idempotency.call_once(client.create_stack, **then(definition), **options).outcome
-
-
-def by_call_once_in_task(client, definition, options):
-    call = idempotency.call_once_async(client.create_stack, **then(definition), **options)
-    return asyncio.run(call).outcome
 
 
 def by_poll(client, definition, options):
@@ -188,13 +138,15 @@ def by_condition_in_task(client, _, options):
 
 def by_condition_in_batch(client, _, options):
     wait = conditions.ConditionWait(lambda: state_of(client), "UP", **of_condition(options))
-    return one_end(bwp.wait_all([wait], **COLLECT))
+    return forms.ended(*bwp.wait_all([wait], on_failure="collect"))
 
 
 ALL_LEVELS = ("call", "client", "session", "install", "definition")
-ON_CLIENTS = [by_function, by_task, by_method, by_waiter_object, by_batch, by_batch_in_task]
-BEGUN = [by_begin, by_begin_in_task]
-CALLED_ONCE = [by_call_once, by_call_once_in_task]
+by_task, by_batch_in_task = awaited(forms.alone_async), awaited(forms.batch_async)
+BEGUN = [forms.begun, awaited(forms.begun_async)]
+CALLED_ONCE = [forms.called_once, awaited(forms.called_once_async)]
+ON_CLIENTS = [forms.alone, by_task, by_method, forms.by_waiter_object]
+ON_CLIENTS += [forms.batch, by_batch_in_task]
 POLLED = [by_poll, by_poll_in_task]
 CONDITIONS = [by_condition, by_condition_in_task, by_condition_in_batch]
 LEVELS = {
@@ -267,8 +219,7 @@ OPTIONS = {
 MAX_WAIT = {"last_attempt": 12}
 # What a task does by itself; the rest is one with the blocking form.
 OF_TASKS = ["cancel_event", "wake_signal"]
-IN_TASKS = [by_task, by_batch_in_task, by_begin_in_task, by_call_once_in_task]
-IN_TASKS += [by_poll_in_task, by_condition_in_task]
+IN_TASKS = [by_task, by_batch_in_task, BEGUN[1], CALLED_ONCE[1], POLLED[1], CONDITIONS[1]]
 KINDS = [form for form in FORMS if form not in IN_TASKS and form is not by_method]
 ROWS = [*itertools.product(KINDS, OPTIONS), *itertools.product(IN_TASKS, OF_TASKS)]
 OF_WAITERS = {
@@ -278,42 +229,40 @@ OF_WAITERS = {
 OF_WAITERS_BY_DEFAULT = {*OF_WAITERS, "min_delay", "max_delay", "delay_pace"}
 
 
+each_levels = pytest.mark.parametrize("levels", ["near and far", "far", "none"])
+
+
 def nearest(form):
     return LEVELS[form][0]
+
+
+def given_at(form, option, levels, near, far):
+    """Values of an option by level."""
+    given = {} if levels == "none" else {"install": {option: far}}
+    return given | ({nearest(form): {option: near}} if levels == "near and far" else {})
 
 
 def takes(form, option):
     return form not in CONDITIONS or option not in OF_WAITERS
 
 
+@each_levels
 @pytest.mark.parametrize(("form", "option"), ROWS)
-def test_nearer_option_takes_precedence_over_default(run, form, option):
-    near, far, states, under_near, *_ = OPTIONS[option]
-    given = {nearest(form): {option: near}, "install": {option: far}}
+def test_nearest_value_of_an_option_takes_precedence(run, form, option, levels):
+    near, far, states, under_near, under_far, without = OPTIONS[option]
+    given = given_at(form, option, levels, near, far)
     world = run(form, states, given, max_wait=MAX_WAIT.get(option, 300))
-    if takes(form, option):
-        assert world.attempts == pytest.approx(under_near, abs=SLACK)
-    else:
+    if levels == "near and far" and not takes(form, option):
         assert isinstance(world.end, TypeError)
         assert (world.end.argument, world.attempts) == (option, [])
-
-
-@pytest.mark.parametrize(("form", "option"), ROWS)
-def test_default_takes_precedence_over_built_in_value(run, form, option):
-    _, far, states, _, under_far, without = OPTIONS[option]
-    applies = form not in CONDITIONS or option not in OF_WAITERS_BY_DEFAULT
-    world = run(form, states, {"install": {option: far}}, max_wait=MAX_WAIT.get(option, 300))
-    assert world.attempts == pytest.approx(under_far if applies else without, abs=SLACK)
-
-
-@pytest.mark.parametrize(("form", "option"), ROWS)
-def test_option_not_given_has_its_built_in_value(run, form, option):
-    _, _, states, *_, without = OPTIONS[option]
+        return
+    if levels == "far" and form in CONDITIONS and option in OF_WAITERS_BY_DEFAULT:
+        under_far = without
     if form in BEGUN + CALLED_ONCE and option == "retry_transient":
         # The effect's own option: the service has answered the call.
         without = [0, 5]
-    world = run(form, states, {}, max_wait=MAX_WAIT.get(option, 300))
-    assert world.attempts == pytest.approx(without, abs=SLACK)
+    expected = {"near and far": under_near, "far": under_far, "none": without}[levels]
+    assert world.attempts == pytest.approx(expected, abs=SLACK)
 
 
 # The same for options that do not change when the stack is polled: what they tell instead.
@@ -344,17 +293,15 @@ def told(world, option):
         *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
     ],
 )
-@pytest.mark.parametrize("levels", ["both", "install", "none"])
+@each_levels
 def test_what_options_tell_follows_precedence(run, form, option, levels):
-    near, far, states, *expected = TOLD[option]
-    given = {} if levels == "none" else {"install": {option: far}}
-    if levels == "both":
-        given[nearest(form)] = {option: near}
-    world = run(form, states, given)
-    if form is by_waiter_object and (option, levels) == ("explain_failure", "none"):
+    near, far, states, under_near, under_far, without = TOLD[option]
+    world = run(form, states, given_at(form, option, levels, near, far))
+    if form is forms.by_waiter_object and option == "explain_failure":
         # botocore's own makes no reads.
-        expected[2] = set()
-    assert told(world, option) == expected[["both", "install", "none"].index(levels)]
+        without = set()
+    expected = {"near and far": under_near, "far": under_far, "none": without}[levels]
+    assert told(world, option) == expected
 
 
 @pytest.mark.parametrize("form", [*ON_SERVICE, by_poll])
@@ -375,32 +322,25 @@ def test_default_for_waiters_is_not_for_conditions(run, form, option):
     assert (world.attempts, world.told) == ([0], [])
 
 
-@pytest.mark.parametrize("level", ["both", "install", None])
+@each_levels
 @pytest.mark.parametrize("form", [*ON_SERVICE, by_poll])
-def test_converted_delays_follow_precedence(run, monkeypatch, form, level):
+def test_converted_delays_follow_precedence(run, monkeypatch, form, levels):
     shipped = bwp.enable(boto3.client("cloudformation")).wait_until_stack_create_complete
     converted = replace(shipped.definition, name="StackUp", acceptors=defined().acceptors)
     monkeypatch.setitem(globals(), "defined", lambda **_: converted)
-    given = {"install": {"converted_delays": "short"}, nearest(form): {"converted_delays": "aws"}}
-    if level != "both":
-        given = {"install": given["install"]} if level else {}
-    world = run(form, LATE[2:], given)
-    assert world.attempts == pytest.approx([0, 30 if level == "both" else 8], abs=SLACK)
+    world = run(form, LATE[2:], given_at(form, "converted_delays", levels, "aws", "short"))
+    assert world.attempts == pytest.approx([0, 30 if levels == "near and far" else 8], abs=SLACK)
 
 
-@pytest.mark.parametrize("form", [by_function, by_waiter_object, by_poll, by_condition])
-@pytest.mark.parametrize("levels", ["both", "install", "none"])
+@each_levels
+@pytest.mark.parametrize("form", [forms.alone, forms.by_waiter_object, by_poll, by_condition])
 def test_thread_of_calls_follows_precedence(run, monkeypatch, form, levels):
-    threads = set()
-    answer = World._answer
+    threads, answer = set(), World._answer
     monkeypatch.setattr(
         World, "_answer", lambda *a, **k: threads.add(threading.get_ident()) or answer(*a, **k)
     )
-    given = {} if levels == "none" else {"install": {"call_in_thread": True}}
-    if levels == "both":
-        given["call"] = {"call_in_thread": False}
-    run(form, ["UP"], given)
-    assert (threads == {threading.get_ident()}) == (levels != "install")
+    run(form, ["UP"], given_at(form, "call_in_thread", levels, False, True))
+    assert (threads == {threading.get_ident()}) == (levels != "far")
 
 
 # --- the effect of a change ---------------------------------------------------------------------
@@ -473,7 +413,7 @@ def test_effect_has_the_least_precedence(
 )
 def test_schedule_of_a_waiter_object(run, call, default, attempts):
     states = ["COMING"] * 3 + ["UP"]
-    world = run(by_waiter_object, states, {"call": call, "install": default}, max_wait=None)
+    world = run(forms.by_waiter_object, states, {"call": call, "install": default}, max_wait=None)
     assert world.attempts == pytest.approx(attempts, abs=SLACK)
 
 
@@ -578,11 +518,6 @@ class NoClient:
 
     def run_instances(self):
         pass
-
-
-def awaited(function):
-    """A coroutine function as if it blocked."""
-    return lambda *arguments, **options: asyncio.run(function(*arguments, **options))
 
 
 def alone(client, waiter=INSTANCES, parameters=IDS, wait=bwp.wait_until, **options):
