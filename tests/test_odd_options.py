@@ -4,11 +4,13 @@ It is refused by its name before the first request, or it has a meaning.
 """
 
 import asyncio
+import json
 import math
 import sys
 import threading
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import boto3
@@ -27,6 +29,7 @@ ANSWER = {
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"], "failure": ["B"]}
 
+SUCCESS, URL = conditions.success(0), "https://q"
 SET = threading.Event()
 SET.set()
 
@@ -39,66 +42,12 @@ ODD = {
     **{repr(value): value for value in (5j, timedelta(0), timedelta(days=-1))},
     "an object": object(),
 }
-LARGE = ("1e+308", "10**400", "Decimal(5)")
-ZERO, NEGATIVE = repr(timedelta(0)), repr(timedelta(days=-1))
-KINDS = {
-    "seconds": LARGE,
-    "seconds or 0": (*LARGE, "0", ZERO),
-    "bound": (*LARGE, "0", "-1", ZERO, NEGATIVE),
-    "count": ("10**400",),
-    "attempts": ("10**400", "0", "-1", "1e+308", "inf", "-inf"),
-    "flag": ("True", "False"),
-    "flag or word": ("True", "False"),
-    "text": ("'5'",),
-    "any text": ("'5'", "''"),
-    "name": tuple(each for each in ODD if each != "[5]"),
-    "other": (),
-}
-"""The odd values that have a meaning, by the kind of an option."""
+CASES = json.loads((Path(__file__).parent / "cases/odd-options.json").read_text("utf-8"))
+KINDS = CASES["meanings"]
 
 
-def kinds(**names):
-    """Return the kinds of options by name."""
-    found = {name: kind.replace("_", " ") for kind, text in names.items() for name in text.split()}
-    assert {*found.values()} <= KINDS.keys()
-    return found
-
-
-COMMON = kinds(
-    bound="max_wait",
-    seconds="min_delay max_delay",
-    seconds_or_0="initial_delay success_for",
-    count="max_attempts success_count",
-    flag="call_in_thread",
-    flag_or_word="retry_transient",
-    other="delay_pace last_attempt wake_signal cancel_event on_attempt",
-)
-WAIT = COMMON | kinds(
-    seconds_or_0="missing_ok_for settle_for",
-    flag="explain_failure show_parameters delay_history",
-    text="delay_kind",
-    other="converted_delays retry_errors_for",
-)
-FORM = COMMON | kinds(
-    seconds_or_0="interval", flag="polling", text="label", name="signal", other="retry_on"
-)
-ENDING = FORM | kinds(other="on_timeout else_")
-BATCH = kinds(
-    bound="max_wait", count="threads", flag="coalesce screen progress", other="cancel_event"
-)
-STORED = kinds(flag="include_response", text="profile_name", any_text="exclusive_key request_id")
-BEGUN = kinds(
-    flag="stop_on_timeout stop_on_cancel no_change_ok missing_ok",
-    seconds_or_0="propagation_wait busy_wait",
-    other="then_wait",
-)
-ONCE = kinds(
-    bound="max_wait",
-    flag="allow_repeat adopt_existing",
-    flag_or_word="then_wait",
-    seconds_or_0="propagation_wait busy_wait",
-    other="in_store cancel_event",
-)
+def ready():
+    return True
 
 
 def waits(client, **options):
@@ -157,105 +106,80 @@ def as_defaults(**options):
     bwp.install(defaults=options)
 
 
+def condition_in_batch(**options):
+    return bwp.wait_all([conditions.ConditionWait(ready, **options)])
+
+
 def in_steps(inner=(), **outer):
     with conditions.steps(**{"max_wait": 0.2, **outer}) as block:
-        block.wait_for(lambda: True, **dict(inner))
+        block.wait_for(ready, **dict(inner))
 
 
-WORK = kinds(
-    seconds="lease",
-    count="batch_size max_open threads",
-    any_text="worker_name",
-    flag="until_idle",
-    other="calls_per_second make_client stop_event",
-)
-LISTED = kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token")
-FROM_STATES = kinds(
-    text="name operation path reason",
-    seconds="min_delay max_delay",
-    other="success failure success_on_error retry_on_error many",
-)
-CONFIG = {"Delay": "seconds or 0", "MaxAttempts": "attempts", "MaxWait": "bound"}
-SQS = kinds(flag="delete", text="match", other="queue client")
-DEFAULTS = {name: kind for name, kind in WAIT.items() if name != "max_wait"}
-ALL = BATCH | {"on_failure": "other"}
-BEGIN = WAIT | BEGUN | {"in_store": "other"}
 TARGETS = {
-    "method": (WAIT, on_stream(lambda client, _, **o: client.wait_until_stream_exists(**o))),
-    "wait_until": (WAIT, on_stream(bwp.wait_until)),
-    "task": (WAIT, on_stream(in_task(bwp.wait_until_async))),
-    "stock": (WAIT, on_stream(by_waiter_object)),
-    "config": (
-        CONFIG,
-        lambda c, **o: by_waiter_object(c.kinesis, "", **STREAM, WaiterConfig=o),
+    "method": (
+        "bound wait",
+        on_stream(lambda client, _, **o: client.wait_until_stream_exists(**o)),
     ),
-    "Wait": (WAIT, lambda c, **o: bwp.wait_all(waits(c.kinesis, **{"max_wait": 0.2, **o}))),
-    "wait_all": (ALL, on_batch(bwp.wait_all)),
-    "wait_all_async": (ALL, on_batch(in_task(bwp.wait_all_async))),
-    "wait_any": (BATCH, on_batch(bwp.wait_any)),
-    "as_completed": (BATCH, on_batch(lambda *a, **o: [*bwp.as_completed(*a, **o)])),
-    "as_completed_async": (BATCH, on_batch(in_task(completed))),
-    "start": (WAIT, on_stream(lambda *a, **o: operations.start(*a, **o).result(9))),
-    "Store.start": (WAIT | STORED, on_stream(lambda *a, **o: memory().start(*a, **o))),
-    "begin": (BEGIN, on_gateway(lambda *a, **o: bwp.begin(*a, **o).result(9))),
-    "begin_async": (BEGIN, on_gateway(in_task(begun))),
+    "wait_until": ("bound wait", on_stream(bwp.wait_until)),
+    "task": ("bound wait", on_stream(in_task(bwp.wait_until_async))),
+    "stock": ("bound wait", on_stream(by_waiter_object)),
+    "config": ("config", lambda c, **o: by_waiter_object(c.kinesis, "", **STREAM, WaiterConfig=o)),
+    "Wait": ("bound wait", lambda c, **o: bwp.wait_all(waits(c.kinesis, **{"max_wait": 0.2, **o}))),
+    "wait_all": ("bound batch failure", on_batch(bwp.wait_all)),
+    "wait_all_async": ("bound batch failure", on_batch(in_task(bwp.wait_all_async))),
+    "wait_any": ("bound batch", on_batch(bwp.wait_any)),
+    "as_completed": ("bound batch", on_batch(lambda *a, **o: [*bwp.as_completed(*a, **o)])),
+    "as_completed_async": ("bound batch", on_batch(in_task(completed))),
+    "start": ("bound wait", on_stream(lambda *a, **o: operations.start(*a, **o).result(9))),
+    "Store.start": ("bound wait stored", on_stream(lambda *a, **o: memory().start(*a, **o))),
+    "begin": ("bound wait begun store", on_gateway(lambda *a, **o: bwp.begin(*a, **o).result(9))),
+    "begin_async": ("bound wait begun store", on_gateway(in_task(begun))),
     "begin in_store": (
-        WAIT | BEGUN | STORED,
+        "bound wait begun stored",
         on_gateway(lambda *a, **o: bwp.begin(*a, in_store=memory(), **o)),
     ),
-    "call_once": (ONCE, on_gateway(idempotency.call_once)),
-    "call_once_async": (ONCE, on_gateway(in_task(idempotency.call_once_async))),
-    "work": (WORK, of(lambda **o: memory().work(**o), stop_event=SET)),
-    "expire": (kinds(seconds_or_0="older_than"), of(lambda **o: memory().expire(**o))),
-    "resume": (
-        kinds(seconds="max_wait", count="max_attempts"),
-        of(lambda **o: memory().resume("operations/none", **o)),
-    ),
-    "list": (LISTED, of(lambda **o: memory().list(**o))),
-    "Store": (
-        dict.fromkeys(["encrypt", "decrypt", "clock"], "other"),
-        of(operations.Store, ":memory:"),
-    ),
-    "places": (
-        {"url": "any text", "path": "any text"},
-        of(lambda **o: operations.Store(**o) if "url" in o else bwp.History(**o)),
-    ),
-    "poll": (WAIT | {"label": "text"}, form(conditions.poll, dict, ANY)),
-    "wait_for": (ENDING, form(conditions.wait_for, lambda: True)),
-    "wait_for_async": (ENDING, form(in_task(conditions.wait_for_async), lambda: True)),
-    "wait_for_match": (ENDING, form(conditions.wait_for_match, lambda: 1, 1)),
-    "wait_for_case": (ENDING, form(conditions.wait_for_case, lambda: 1, conditions.success(1))),
-    "wait_for_first": (ENDING, form(conditions.wait_for_first, {"k": lambda: True})),
-    "ConditionWait": (
-        FORM,
-        form(lambda **o: bwp.wait_all([conditions.ConditionWait(lambda: True, **o)])),
-    ),
-    "steps": (FORM, of(in_steps)),
-    "a step": (FORM | {"else_": "other"}, of(lambda **o: in_steps(o))),
-    "defaults": (DEFAULTS, of(as_defaults)),
-    "errors": (
-        kinds(seconds_or_0="retry_errors_for"),
-        of_value(lambda seconds: bwp.WaitOptions(retry_errors_for={"403": seconds})),
-    ),
+    "call_once": ("bound once", on_gateway(idempotency.call_once)),
+    "call_once_async": ("bound once", on_gateway(in_task(idempotency.call_once_async))),
+    "work": ("work", of(lambda **o: memory().work(**o), stop_event=SET)),
+    "expire": ("expire", of(lambda **o: memory().expire(**o))),
+    "resume": ("resume", of(lambda **o: memory().resume("operations/none", **o))),
+    "list": ("list", of(lambda **o: memory().list(**o))),
+    "Store": ("Store", of(operations.Store, ":memory:")),
+    "places": ("places", of(lambda **o: operations.Store(**o) if "url" in o else bwp.History(**o))),
+    "poll": ("bound wait label", form(conditions.poll, dict, ANY)),
+    "wait_for": ("bound form ending", form(conditions.wait_for, ready)),
+    "wait_for_async": ("bound form ending", form(in_task(conditions.wait_for_async), ready)),
+    "wait_for_match": ("bound form ending", form(conditions.wait_for_match, int, 0)),
+    "wait_for_case": ("bound form ending", form(conditions.wait_for_case, int, SUCCESS)),
+    "wait_for_first": ("bound form ending", form(conditions.wait_for_first, {"k": ready})),
+    "ConditionWait": ("bound form", form(condition_in_batch)),
+    "steps": ("bound form", of(in_steps)),
+    "a step": ("bound form else", of(lambda **o: in_steps(o))),
+    "defaults": ("wait", of(as_defaults)),
+    "errors": ("errors", of_value(lambda time: bwp.WaitOptions(retry_errors_for={"403": time}))),
     "rates": (
-        kinds(seconds="calls_per_second"),
+        "rates",
         of_value(lambda rate: memory().work(until_idle=True, calls_per_second={"ec2": rate})),
     ),
-    "deadline": ({"seconds": "bound"}, of_value(bwp.deadline)),
-    "fixed": ({"every": "seconds"}, of_value(conditions.fixed)),
-    "linear": (kinds(seconds_or_0="step", seconds="limit"), of(conditions.linear, 1)),
-    "exponential": (
-        kinds(seconds="factor limit", other="jitter random"),
-        of(conditions.exponential, 1),
-    ),
-    "from_states": (FROM_STATES, of(bwp.WaiterDefinition.from_states, **STATES)),
+    "deadline": ("deadline", of_value(bwp.deadline)),
+    "fixed": ("fixed", of_value(conditions.fixed)),
+    "linear": ("linear", of(conditions.linear, 1)),
+    "exponential": ("exponential", of(conditions.exponential, 1)),
+    "from_states": ("from_states", of(bwp.WaiterDefinition.from_states, **STATES)),
     "SqsSignal": (
-        SQS,
-        lambda c, **o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
+        "signal",
+        lambda c, **o: signals.SqsSignal(**{"queue": URL, "client": c.sqs, **o}),
     ),
-    "install": (kinds(flag="get_waiter", other="defaults on_event"), of(bwp.install)),
+    "install": ("install", of(bwp.install)),
 }
-"""What takes options: their kinds, and a call with some of them."""
+"""What takes options: their families, and a call with some of them."""
+
+
+def options_of(target):
+    """Return the kinds of the options of a target, by name."""
+    families = [CASES["families"][name] for name in TARGETS[target][0].split()]
+    return {name: kind for each in families for kind, names in each.items() for name in names}
+
 
 ENDS = (bwp.WaiterError, idempotency.CallTimeoutError, LookupError)
 """How a call ends at a good option, beside a return."""
@@ -309,7 +233,7 @@ def outcome(call, clients, option, value, kind):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("target", TARGETS)
 def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
-    options, call = TARGETS[target]
+    options, call = options_of(target), TARGETS[target][1]
     found = {
         (option, text): outcome(call, clients, option, value, kind)
         for option, kind in options.items()
@@ -336,7 +260,7 @@ OTHER_NAMES = {
 
 @pytest.mark.parametrize("target", sorted(TARGETS.keys() - {"stock", "resume", "from_states"}))
 def test_another_name_of_an_option_is_answered_with_ours(target, clients):
-    options, call = TARGETS[target]
+    options, call = options_of(target), TARGETS[target][1]
     for known, names in OTHER_NAMES.items():
         right = "min_delay" if known == "interval" and known not in options else known
         for name in names.split() if right in options else ():

@@ -1,12 +1,15 @@
 """Which option takes precedence for each kind of wait, and what is refused first."""
 
 import asyncio
+import builtins
 import contextlib
 import itertools
+import json
 import math
 import threading
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import boto3
@@ -553,69 +556,13 @@ def condition_in_batch(client, call=None, **options):
     return bwp.wait_all([wait])
 
 
-# Arguments that are wrong, with the type of the error and the argument that it names.
-FAULTS = {
-    "client": ({"client": NoClient()}, TypeError, "client"),
-    "method": ({"client": NoClient()}, TypeError, ""),
-    "call": ({"call": 7}, TypeError, ""),
-    "polled": ({"call": 7}, TypeError, "call"),
-    "waiter": ({"waiter": "no_such_waiter"}, ValueError, ""),
-    "definition": ({"waiter": 7}, TypeError, "waiter"),
-    "effect": ({"then_wait": "NoSuchEffect"}, ValueError, "then_wait"),
-    "store": ({"in_store": 7}, TypeError, "in_store"),
-    "of a store": ({"exclusive_key": "k"}, TypeError, "exclusive_key"),
-    "stop": ({"stop_on_timeout": 7}, TypeError, "stop_on_timeout"),
-    "propagation": ({"propagation_wait": -1}, ValueError, "propagation_wait"),
-    "busy": ({"busy_wait": "x"}, TypeError, "busy_wait"),
-    "flag": ({"missing_ok": 7}, TypeError, "missing_ok"),
-    "adopt": ({"adopt_existing": 7}, TypeError, "adopt_existing"),
-    "token": ({"ClientToken": 7}, ValueError, ""),
-    "event": ({"cancel_event": 7}, TypeError, "cancel_event"),
-    "other name": ({"timeout": 9}, TypeError, "timeout"),
-    "of a wait": ({"max_attempts": 3}, TypeError, "max_attempts"),
-    "unknown": ({"max_tries": 9}, TypeError, "max_tries"),
-    "config": ({"WaiterConfig": {"Pause": 3}}, ValueError, "Pause"),
-    "Delay": ({"WaiterConfig": {"Delay": "x"}}, TypeError, "Delay"),
-    "kind": ({"success_count": "x"}, TypeError, "success_count"),
-    "range": ({"max_attempts": 0}, ValueError, "max_attempts"),
-    "order": ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
-    "misfit": ({"max_delay": 1}, ValueError, "max_delay"),
-    "no bound": ({"max_wait": None}, TypeError, "max_wait"),
-    "no bound of all": ({"max_wait": None}, TypeError, ""),
-    "bound": ({"max_wait": "x"}, TypeError, "max_wait"),
-    "endless": ({"max_wait": math.inf}, ValueError, "max_wait"),
-    "too long": ({"success_for": 300}, ValueError, "success_for"),
-    "too late": ({"initial_delay": 300}, ValueError, "initial_delay"),
-    "no ids": ({"parameters": {"InstanceIds": []}}, ValueError, ""),
-    "exclusive": ({"interval": 3, "delay_pace": "fixed"}, TypeError, "delay_pace"),
-    "no signal": ({"polling": False}, TypeError, "polling"),
-    "on_timeout": ({"on_timeout": "x"}, ValueError, "on_timeout"),
-    "else_": ({"else_": 7}, TypeError, "else_"),
-    "retry_on": ({"retry_on": 7}, TypeError, "retry_on"),
-    "label": ({"label": ""}, ValueError, "label"),
-    "of waiters": ({"settle_for": 3}, TypeError, "settle_for"),
-}
-CHECKS = ["range", "kind", "event", "order"]
-BOUNDS = ["no bound", "bound", "endless"]
-HOLDS = ["too long", "too late"]
-FORM = ["exclusive", "retry_on", *CHECKS, "label", "of waiters", "no signal"]
-NAMES = ["other name", "unknown"]
-# Of each entry the faults in the order in which they are refused.
-OF_CLIENT = ["client", "waiter", "definition", *NAMES, *CHECKS]
-BEGUN_FIRST = ["store", "of a store", "stop", "method", *NAMES, *CHECKS, "propagation", "busy"]
-ONCE_FIRST = ["event", "propagation", "busy", "adopt", "store", "method", "other name", "of a wait"]
-REFUSED = {
-    alone: [*OF_CLIENT, "no ids", *BOUNDS, *HOLDS, "misfit"],
-    of_object: [*CHECKS, "config", "Delay", "bound", "endless", *HOLDS],
-    in_batch: [*OF_CLIENT, *HOLDS, "no ids", "bound", "endless", "misfit", "no bound of all"],
-    polled: ["polled", "definition", *NAMES, *CHECKS, *BOUNDS, *HOLDS, "misfit", "label"],
-    begun: [*BEGUN_FIRST, "flag", "token", *BOUNDS, "effect", *HOLDS, "misfit"],
-    called_once: [*ONCE_FIRST, "unknown", "token", "effect", *BOUNDS],
-    condition: ["call", "on_timeout", "else_", *NAMES, *FORM, *BOUNDS, *HOLDS],
-    condition_in_batch: ["call", "bound", "endless", *NAMES, *FORM, *HOLDS, "no bound of all"],
-}
+CASES = json.loads((Path(__file__).parents[1] / "cases/refused-arguments.json").read_text("utf-8"))
+FAULTS, ORDER = CASES["faults"], CASES["order"]
+OBJECTS = {"endless": math.inf, "no client": NoClient()}
+HOLDS = ("too long", "too late")
 
 
+ENTRIES = [alone, of_object, in_batch, polled, begun, called_once, condition, condition_in_batch]
 TWINS = [
     partial(alone, wait=awaited(bwp.wait_until_async)),
     partial(polled, poll=awaited(conditions.poll_async)),
@@ -642,8 +589,8 @@ def refusal():
 
     def refusal(entry, *faults):
         given = {"client": client, "max_wait": 300}
-        for fault in faults:
-            given |= FAULTS[fault][0]
+        for name, value in itertools.chain(*[FAULTS[fault][0].items() for fault in faults]):
+            given[name] = OBJECTS.get(value, value) if isinstance(value, str) else value
         with pytest.raises((TypeError, ValueError)) as caught:
             entry(given.pop("client"), **given)
         return caught.value
@@ -651,19 +598,13 @@ def refusal():
     return refusal
 
 
-@pytest.mark.parametrize(
-    ("entry", "faults"),
-    [*REFUSED.items(), *((twin, REFUSED[twin.func]) for twin in TWINS)],
-    ids=[
-        *(each.__name__ for each in REFUSED),
-        *(f"{each.func.__name__}, awaited" for each in TWINS),
-    ],
-)
-def test_wrong_arguments_are_refused_in_this_order(refusal, entry, faults):
+@pytest.mark.parametrize("entry", [*ENTRIES, *TWINS], ids=str)
+def test_wrong_arguments_are_refused_in_this_order(refusal, entry):
+    faults = ORDER[getattr(entry, "func", entry).__name__]
     alone = {fault: refusal(entry, fault) for fault in faults}
     for fault, error in alone.items():
         _, kind, argument = FAULTS[fault]
-        assert isinstance(error, kind), fault
+        assert isinstance(error, getattr(builtins, kind)), fault
         assert getattr(error, "argument", "") == argument
     for first, second in itertools.combinations(alone, 2):
         if go_together(first, second):
