@@ -14,13 +14,7 @@ from functools import partial
 import boto3
 import pytest
 
-from boto_waiters_plus import (
-    WaiterTimeoutError,
-    WaitOptions,
-    enable,
-    install,
-    wait_until,
-)
+from boto_waiters_plus import WaiterTimeoutError, WaitOptions, enable, install, wait_until
 from boto_waiters_plus.conditions import poll, wait_for
 from boto_waiters_plus.options import OPTION_NAMES
 

@@ -17,11 +17,8 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import conditions
 from boto_waiters_plus.conditions import (
     First,
-    Signal,
-    exponential,
     failure,
     fixed,
-    like,
     propagating,
     retry,
     success,
@@ -30,12 +27,11 @@ from boto_waiters_plus.conditions import (
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
+ONE = [success(1)]
 FORMS = {
     "wait_for": lambda forms, call, **options: forms.wait_for(call, **options),
     "wait_for_match": lambda forms, call, **options: forms.wait_for_match(call, 1, **options),
-    "wait_for_case": lambda forms, call, **options: forms.wait_for_case(
-        call, [success(1)], **options
-    ),
+    "wait_for_case": lambda forms, call, **options: forms.wait_for_case(call, ONE, **options),
     "wait_for_first": lambda forms, call, **options: forms.wait_for_first([call], **options),
 }
 
@@ -63,7 +59,7 @@ def test_wait_for_returns_the_first_true_value(forms, values, none):
         ({"delay_pace": fixed(3)}, [0, 0, 1], [0, 3, 6]),
         ({"delay_pace": "fixed", "min_delay": 3}, [0, 0, 1], [0, 3, 6]),
         ({"delay_pace": lambda attempt: attempt}, [0, 0, 1], [0, 1, 3]),
-        ({"delay_pace": exponential(1, limit=8)}, [0], [0, 1, 3, 7, 15, 19.75]),
+        ({"delay_pace": conditions.exponential(1, limit=8)}, [0], [0, 1, 3, 7, 15, 19.75]),
         ({"interval": 2, "initial_delay": 5}, [0, 0, 1], [5, 7, 9]),
         ({"min_delay": 4, "max_delay": 4}, [0, 0, 1], [0, 4, 8]),
         ({"interval": 1, "success_count": 3}, [1, 0, 1, 1, 1, 0], [0, 1, 2, 3, 4]),
@@ -126,6 +122,7 @@ def test_a_cancelled_wait_raises_whatever_else(forms, values, virtual_time):
     assert virtual_time.now == pytest.approx(2, abs=0.06)
 
 
+WRONG = "Invalid type for parameter Key, value: hunter2, type: x"
 BROKEN = [
     (KeyError("x"), "KeyError: 'x'"),
     (ValueError(), "ValueError."),
@@ -133,10 +130,7 @@ BROKEN = [
     (ValueError("https://u:p@host/?q=1 password=hunter2"), "https://host/ password=***"),
     (ValueError("long " * 99), "..."),
     (client_error("Busy", "try again"), "ClientError: An error occurred (Busy)"),
-    (
-        ParamValidationError(report="Invalid type for parameter Key, value: hunter2, type: x"),
-        "ParamValidationError: the type of Key is wrong",
-    ),
+    (ParamValidationError(report=WRONG), "ParamValidationError: the type of Key is wrong"),
 ]
 
 
@@ -393,7 +387,7 @@ JOB = [
     failure("BROKEN", RuntimeError),
     failure("LOST", lambda value: ("recovered", value)),
     retry("DONE?"),
-    success(like(startswith=...)),
+    success(conditions.like(startswith=...)),
 ]
 
 
@@ -565,7 +559,7 @@ def test_each_form_keeps_the_options(forms, values, virtual_time, form):
     form(forms, call, max_wait=60, interval=2, initial_delay=5, retry_on=KeyError)
     assert call.times == [5, 7, 9, 11]
     call = values(0, 1)
-    virtual_time.call_at(virtual_time.now + 30, Signal("ready").notify)
+    virtual_time.call_at(virtual_time.now + 30, conditions.Signal("ready").notify)
     began = virtual_time.now
     form(forms, call, max_wait=60, signal="ready", polling=False)
     assert call.times[-1] - began == pytest.approx(30, abs=0.1)

@@ -8,15 +8,8 @@ from unittest import mock
 
 import boto3
 import pytest
-from botocore.exceptions import (
-    ClientError,
-    EndpointConnectionError,
-    NoCredentialsError,
-    NoRegionError,
-    ParamValidationError,
-    PartialCredentialsError,
-    UnStubbedResponseError,
-)
+from botocore import exceptions as errors
+from botocore.exceptions import ClientError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import (
@@ -197,7 +190,7 @@ def raising(error):
         (client_error("Gone"), "com.acme#Gone", True),
         (client_error("Gone"), "ClientError", True),
         (client_error("Gone"), "Missing", False),
-        (EndpointConnectionError(endpoint_url="http://x"), "EndpointConnectionError", True),
+        (errors.EndpointConnectionError(endpoint_url="http://x"), "EndpointConnectionError", True),
     ],
     ids=str,
 )
@@ -213,9 +206,15 @@ def test_errors_are_matched_by_class_and_code(run, error, name, matches):
 @pytest.mark.parametrize(
     "error",
     [
-        ParamValidationError(report="Missing required parameter"),
-        *[NoCredentialsError(), PartialCredentialsError(provider="env", cred_var="secret")],
-        *[NoRegionError(), UnStubbedResponseError(operation_name="GetThing", reason="none left")],
+        errors.ParamValidationError(report="Missing required parameter"),
+        *[
+            errors.NoCredentialsError(),
+            errors.PartialCredentialsError(provider="env", cred_var="secret"),
+        ],
+        *[
+            errors.NoRegionError(),
+            errors.UnStubbedResponseError(operation_name="GetThing", reason="none left"),
+        ],
     ],
     ids=lambda error: type(error).__name__,
 )
