@@ -203,21 +203,16 @@ def test_errors_are_matched_by_class_and_code(run, error, name, matches):
     assert caught.value.__cause__ is error
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        errors.ParamValidationError(report="Missing required parameter"),
-        *[
-            errors.NoCredentialsError(),
-            errors.PartialCredentialsError(provider="env", cred_var="secret"),
-        ],
-        *[
-            errors.NoRegionError(),
-            errors.UnStubbedResponseError(operation_name="GetThing", reason="none left"),
-        ],
-    ],
-    ids=lambda error: type(error).__name__,
-)
+MISTAKES = [
+    errors.ParamValidationError(report="Missing required parameter"),
+    errors.NoCredentialsError(),
+    errors.PartialCredentialsError(provider="env", cred_var="secret"),
+    errors.NoRegionError(),
+    errors.UnStubbedResponseError(operation_name="GetThing", reason="none left"),
+]
+
+
+@pytest.mark.parametrize("error", MISTAKES, ids=lambda error: type(error).__name__)
 def test_an_error_that_the_caller_must_mend_is_raised(run, error):
     with pytest.raises(type(error)) as caught:
         run(raising(error), ANY_ERROR, max_wait=60)

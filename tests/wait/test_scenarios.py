@@ -251,15 +251,14 @@ def by_case(operation, scenario, options):
 def by_case_async(operation, scenario, options):
     cases, options = condition_of(scenario, options)
     call = awaited(operation)
-    return in_loop(
-        operation, conditions.wait_for_case_async(lambda: call(**INPUT), cases, **options)
-    )
+    wait = conditions.wait_for_case_async(lambda: call(**INPUT), cases, **options)
+    return in_loop(operation, wait)
 
 
 def by_case_in_batch(operation, scenario, options):
     cases, options = condition_of(scenario, options)
     wait = ConditionWait(lambda: operation(**INPUT), cases, **options)
-    return forms.ended(bwp.wait_all([wait], on_failure="collect")[0])
+    return forms.ended(*bwp.wait_all([wait], on_failure="collect"))
 
 
 def by_case_in_batch_async(operation, scenario, options):
@@ -301,13 +300,8 @@ CONDITIONS = {
     "ConditionWait in wait_all": by_case_in_batch,
     "ConditionWait in wait_all_async": by_case_in_batch_async,
 }
-FORMS = {
-    "poll": by_poll,
-    "poll_async": by_poll_async,
-    **ON_CLIENTS,
-    **AFTER_CALLS,
-    **CONDITIONS,
-}
+POLLS = {"poll": by_poll, "poll_async": by_poll_async}
+FORMS = {**POLLS, **ON_CLIENTS, **AFTER_CALLS, **CONDITIONS}
 STORED = {"begin in a store", "begin_async in a store"}
 STOCK = {"get_waiter", "get_waiter on aiobotocore"}
 IN_THREADS = {
