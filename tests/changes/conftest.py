@@ -7,6 +7,7 @@ import json
 import boto3
 import pytest
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
+from changes.token_service import serving
 
 from boto_waiters_plus import idempotency
 
@@ -107,3 +108,10 @@ def call_once(request):
         return asyncio.run(idempotency.call_once_async(*arguments, **keywords))
 
     return in_task
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A service on a loopback port."""
+    with serving() as kept:
+        yield kept

@@ -64,20 +64,22 @@ def test_call_is_kept_before_the_first_attempt(ec2, answers, lost, small_store, 
     assert small_store.results == [{"succeeded": True, "attempts": 2}]
 
 
-def test_call_of_unknown_outcome_stays_open(ec2, answers, error_answer, lost, small_store, image):
-    given = {"max_wait": 60, "in_store": small_store, **image}
-    for answer, results in ((lost, 0), (error_answer("InvalidParameterValue"), 1)):
-        answers(client := boto3.client("ec2"), answer)
-        with pytest.raises(idempotency.CallOnceError):
-            idempotency.call_once(client.run_instances, **given)
-        assert len(small_store.results) == results
+REFUSED = {"succeeded": False, "error": "CallRefusedError"}
+INVALID = {"succeeded": False, "error": "ParamValidationError"}
 
 
-def test_refused_parameters_are_no_open_call(ec2, small_store, image):
-    given = {"max_wait": 60, "in_store": small_store, "Nothing": 1, **image}
-    with pytest.raises(ParamValidationError):
+@pytest.mark.parametrize(
+    ("parameters", "code", "results"),
+    [({}, None, []), ({}, "InvalidParameterValue", [REFUSED]), ({"Nothing": 1}, None, [INVALID])],
+)
+def test_only_a_call_of_unknown_outcome_stays_open(
+    ec2, answers, error_answer, lost, small_store, image, parameters, code, results
+):
+    answers(ec2, error_answer(code) if code else lost)
+    given = {"max_wait": 60, "in_store": small_store, **image, **parameters}
+    with pytest.raises((idempotency.CallOnceError, ParamValidationError)):
         idempotency.call_once(ec2.run_instances, **given)
-    assert small_store.results == [{"succeeded": False, "error": "ParamValidationError"}]
+    assert small_store.results == results
 
 
 def times_out(method, **options):
