@@ -4,10 +4,13 @@ It is refused by its name before the first request, or it has a meaning.
 """
 
 import asyncio
+import json
 import math
 import sys
 import threading
+from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import boto3
@@ -26,6 +29,7 @@ ANSWER = {
 ANY = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 STATES = {"name": "A", "operation": "DescribeA", "path": "a", "success": ["A"], "failure": ["B"]}
 
+SUCCESS, URL = conditions.success(0), "https://q"
 SET = threading.Event()
 SET.set()
 
@@ -34,240 +38,148 @@ ODD = {
     **{repr(value): value for value in (math.nan, math.inf, -math.inf, [5])},
     "10**400": 10**400,
     "Decimal(5)": Decimal(5),
-    "Decimal(NaN)": Decimal("NaN"),
+    **{f"Decimal({text})": Decimal(text) for text in ("NaN", "Infinity")},
+    **{repr(value): value for value in (5j, timedelta(0), timedelta(days=-1))},
+    "an object": object(),
 }
-LARGE = ("1e+308", "10**400", "Decimal(5)")
-KINDS = {
-    "seconds": LARGE,
-    "seconds or 0": (*LARGE, "0"),
-    "bound": (*LARGE, "0", "-1"),
-    "count": ("10**400",),
-    "attempts": ("10**400", "0", "-1", "1e+308", "inf", "-inf"),
-    "flag": ("True", "False"),
-    "flag or word": ("True", "False"),
-    "text": ("'5'",),
-    "any text": ("'5'", "''"),
-    "name": tuple(each for each in ODD if each != "[5]"),
-    "other": (),
-}
-"""The odd values that have a meaning, by the kind of an option."""
+CASES = json.loads((Path(__file__).parent / "cases/odd-options.json").read_text("utf-8"))
+KINDS = CASES["meanings"]
 
 
-def kinds(**names):
-    """Return the kinds of options by name."""
-    found = {name: kind.replace("_", " ") for kind, text in names.items() for name in text.split()}
-    assert {*found.values()} <= KINDS.keys()
-    return found
-
-
-COMMON = kinds(
-    bound="max_wait",
-    seconds="min_delay max_delay",
-    seconds_or_0="initial_delay success_for",
-    count="max_attempts success_count",
-    flag="call_in_thread",
-    flag_or_word="retry_transient",
-    other="delay_pace last_attempt wake_signal cancel_event on_attempt",
-)
-WAIT = COMMON | kinds(
-    seconds_or_0="missing_ok_for settle_for",
-    flag="explain_failure show_parameters delay_history",
-    text="delay_kind",
-    other="converted_delays retry_errors_for",
-)
-FORM = COMMON | kinds(
-    seconds_or_0="interval", flag="polling", text="label", name="signal", other="retry_on"
-)
-ENDING = FORM | kinds(other="on_timeout else_")
-BATCH = kinds(
-    bound="max_wait", count="threads", flag="coalesce screen progress", other="cancel_event"
-)
-STORED = kinds(flag="include_response", text="profile_name", any_text="exclusive_key request_id")
-BEGUN = kinds(
-    flag="stop_on_timeout stop_on_cancel no_change_ok missing_ok",
-    seconds_or_0="propagation_wait busy_wait",
-    other="then_wait",
-)
-ONCE = kinds(
-    bound="max_wait",
-    flag="allow_repeat adopt_existing",
-    flag_or_word="then_wait",
-    seconds_or_0="propagation_wait busy_wait",
-    other="in_store cancel_event",
-)
-
-
-def within(options):
-    return {"max_wait": 0.2, **options}
+def ready():
+    return True
 
 
 def waits(client, **options):
     return [bwp.Wait(client, "stream_exists", STREAM, **options)]
 
 
-def condition(**options):
-    return [conditions.ConditionWait(lambda: True, **options)]
-
-
 def memory():
     return operations.Store(":memory:")
 
 
-def stepped(outer, inner):
-    with conditions.steps(**within(outer)) as block:
-        block.wait_for(lambda: True, **inner)
+def in_task(function):
+    """Call a coroutine function as if it blocked."""
+    return lambda *arguments, **options: asyncio.run(function(*arguments, **options))
 
 
-async def begun_in_task(ec2, options):
-    operation = await bwp.begin_async(ec2.create_nat_gateway, SubnetId="s", **within(options))
-    await operation
+async def completed(batch, **options):
+    return [each async for each in bwp.as_completed_async(batch, **options)]
 
 
-async def completed_in_task(kinesis, options):
-    return [each async for each in bwp.as_completed_async(waits(kinesis), **within(options))]
+async def begun(method, **options):
+    return await (await bwp.begin_async(method, **options))
+
+
+def of(call, *arguments, **given):
+    """A call with arguments of its own."""
+    return lambda _, **options: call(*arguments, **{**given, **options})
+
+
+def of_value(call):
+    return lambda _, **options: call(*options.values())
+
+
+def form(wait, *arguments):
+    return of(wait, *arguments, max_wait=0.2)
+
+
+def on_stream(wait):
+    given = {"max_wait": 0.2, **STREAM}
+    return lambda clients, **options: wait(clients.kinesis, "stream_exists", **{**given, **options})
+
+
+def on_batch(wait):
+    return lambda clients, **options: wait(waits(clients.kinesis), **{"max_wait": 0.2, **options})
+
+
+def on_gateway(call, **given):
+    given = {"SubnetId": "s", "max_wait": 0.2, **given}
+    return lambda clients, **options: call(clients.ec2.create_nat_gateway, **{**given, **options})
+
+
+def by_waiter_object(client, _, **options):
+    client.get_waiter("stream_exists").wait(**options)
+
+
+def as_defaults(**options):
+    bwp.install(defaults=options)
+
+
+def condition_in_batch(**options):
+    return bwp.wait_all([conditions.ConditionWait(ready, **options)])
+
+
+def in_steps(inner=(), **outer):
+    with conditions.steps(**{"max_wait": 0.2, **outer}) as block:
+        block.wait_for(ready, **dict(inner))
 
 
 TARGETS = {
-    "method": (WAIT, lambda c, o: c.kinesis.wait_until_stream_exists(**STREAM, **within(o))),
-    "wait_until": (
-        WAIT,
-        lambda c, o: bwp.wait_until(c.kinesis, "stream_exists", **STREAM, **within(o)),
+    "method": (
+        "bound wait",
+        on_stream(lambda client, _, **o: client.wait_until_stream_exists(**o)),
     ),
-    "task": (
-        WAIT,
-        lambda c, o: asyncio.run(
-            bwp.wait_until_async(c.kinesis, "stream_exists", **STREAM, **within(o))
-        ),
-    ),
-    "stock": (WAIT, lambda c, o: c.kinesis.get_waiter("stream_exists").wait(**STREAM, **within(o))),
-    "config": (
-        {"Delay": "seconds or 0", "MaxAttempts": "attempts", "MaxWait": "bound"},
-        lambda c, o: c.kinesis.get_waiter("stream_exists").wait(**STREAM, WaiterConfig=o),
-    ),
-    "Wait": (WAIT, lambda c, o: bwp.wait_all(waits(c.kinesis, **within(o)))),
-    "wait_all": (
-        BATCH | {"on_failure": "other"},
-        lambda c, o: bwp.wait_all(waits(c.kinesis), **within(o)),
-    ),
-    "wait_all_async": (
-        BATCH | {"on_failure": "other"},
-        lambda c, o: asyncio.run(bwp.wait_all_async(waits(c.kinesis), **within(o))),
-    ),
-    "wait_any": (BATCH, lambda c, o: bwp.wait_any(waits(c.kinesis), **within(o))),
-    "as_completed": (BATCH, lambda c, o: list(bwp.as_completed(waits(c.kinesis), **within(o)))),
-    "as_completed_async": (BATCH, lambda c, o: asyncio.run(completed_in_task(c.kinesis, o))),
-    "start": (
-        WAIT,
-        lambda c, o: operations.start(c.kinesis, "stream_exists", **STREAM, **within(o)).result(9),
-    ),
-    "Store.start": (
-        WAIT | STORED,
-        lambda c, o: memory().start(c.kinesis, "stream_exists", **STREAM, **within(o)),
-    ),
-    "begin": (
-        WAIT | BEGUN | {"in_store": "other"},
-        lambda c, o: bwp.begin(c.ec2.create_nat_gateway, SubnetId="s", **within(o)).result(9),
-    ),
-    "begin_async": (
-        WAIT | BEGUN | {"in_store": "other"},
-        lambda c, o: asyncio.run(begun_in_task(c.ec2, o)),
-    ),
+    "wait_until": ("bound wait", on_stream(bwp.wait_until)),
+    "task": ("bound wait", on_stream(in_task(bwp.wait_until_async))),
+    "stock": ("bound wait", on_stream(by_waiter_object)),
+    "config": ("config", lambda c, **o: by_waiter_object(c.kinesis, "", **STREAM, WaiterConfig=o)),
+    "Wait": ("bound wait", lambda c, **o: bwp.wait_all(waits(c.kinesis, **{"max_wait": 0.2, **o}))),
+    "wait_all": ("bound batch failure", on_batch(bwp.wait_all)),
+    "wait_all_async": ("bound batch failure", on_batch(in_task(bwp.wait_all_async))),
+    "wait_any": ("bound batch", on_batch(bwp.wait_any)),
+    "as_completed": ("bound batch", on_batch(lambda *a, **o: [*bwp.as_completed(*a, **o)])),
+    "as_completed_async": ("bound batch", on_batch(in_task(completed))),
+    "start": ("bound wait", on_stream(lambda *a, **o: operations.start(*a, **o).result(9))),
+    "Store.start": ("bound wait stored", on_stream(lambda *a, **o: memory().start(*a, **o))),
+    "begin": ("bound wait begun store", on_gateway(lambda *a, **o: bwp.begin(*a, **o).result(9))),
+    "begin_async": ("bound wait begun store", on_gateway(in_task(begun))),
     "begin in_store": (
-        WAIT | BEGUN | STORED,
-        lambda c, o: bwp.begin(
-            c.ec2.create_nat_gateway, SubnetId="s", in_store=memory(), **within(o)
-        ),
+        "bound wait begun stored",
+        on_gateway(lambda *a, **o: bwp.begin(*a, in_store=memory(), **o)),
     ),
-    "call_once": (
-        ONCE,
-        lambda c, o: idempotency.call_once(c.ec2.create_nat_gateway, SubnetId="s", **within(o)),
-    ),
-    "call_once_async": (
-        ONCE,
-        lambda c, o: asyncio.run(
-            idempotency.call_once_async(c.ec2.create_nat_gateway, SubnetId="s", **within(o))
-        ),
-    ),
-    "work": (
-        kinds(
-            seconds="lease",
-            count="batch_size max_open threads",
-            any_text="worker_name",
-            flag="until_idle",
-            other="calls_per_second make_client stop_event",
-        ),
-        lambda c, o: memory().work(**{"stop_event": SET, **o}),
-    ),
-    "expire": (kinds(seconds_or_0="older_than"), lambda c, o: memory().expire(**o)),
-    "resume": (
-        kinds(seconds="max_wait", count="max_attempts"),
-        lambda c, o: memory().resume("operations/none", **o),
-    ),
-    "list": (
-        kinds(any_text="service waiter exclusive_key", count="page_size", other="state page_token"),
-        lambda c, o: memory().list(**o),
-    ),
-    "Store": (
-        {"encrypt": "other", "decrypt": "other", "clock": "other"},
-        lambda c, o: operations.Store(":memory:", **o),
-    ),
-    "places": (
-        {"url": "any text", "path": "any text"},
-        lambda c, o: operations.Store(**o) if "url" in o else bwp.History(**o),
-    ),
-    "poll": (
-        WAIT | {"label": "text"},
-        lambda c, o: conditions.poll(lambda **_: None, ANY, **within(o)),
-    ),
-    "wait_for": (ENDING, lambda c, o: conditions.wait_for(lambda: True, **within(o))),
-    "wait_for_async": (
-        ENDING,
-        lambda c, o: asyncio.run(conditions.wait_for_async(lambda: True, **within(o))),
-    ),
-    "wait_for_match": (ENDING, lambda c, o: conditions.wait_for_match(lambda: 1, 1, **within(o))),
-    "wait_for_case": (
-        ENDING,
-        lambda c, o: conditions.wait_for_case(lambda: 1, [conditions.success(1)], **within(o)),
-    ),
-    "wait_for_first": (
-        ENDING,
-        lambda c, o: conditions.wait_for_first({"k": lambda: True}, **within(o)),
-    ),
-    "ConditionWait": (FORM, lambda c, o: bwp.wait_all(condition(**within(o)))),
-    "steps": (FORM, lambda c, o: stepped(o, {})),
-    "a step": (FORM | {"else_": "other"}, lambda c, o: stepped({}, o)),
-    "errors": (
-        kinds(seconds_or_0="retry_errors_for"),
-        lambda c, o: bwp.WaitOptions(**{name: {"403": value} for name, value in o.items()}),
-    ),
+    "call_once": ("bound once", on_gateway(idempotency.call_once)),
+    "call_once_async": ("bound once", on_gateway(in_task(idempotency.call_once_async))),
+    "work": ("work", of(lambda **o: memory().work(**o), stop_event=SET)),
+    "expire": ("expire", of(lambda **o: memory().expire(**o))),
+    "resume": ("resume", of(lambda **o: memory().resume("operations/none", **o))),
+    "list": ("list", of(lambda **o: memory().list(**o))),
+    "Store": ("Store", of(operations.Store, ":memory:")),
+    "places": ("places", of(lambda **o: operations.Store(**o) if "url" in o else bwp.History(**o))),
+    "poll": ("bound wait label", form(conditions.poll, dict, ANY)),
+    "wait_for": ("bound form ending", form(conditions.wait_for, ready)),
+    "wait_for_async": ("bound form ending", form(in_task(conditions.wait_for_async), ready)),
+    "wait_for_match": ("bound form ending", form(conditions.wait_for_match, int, 0)),
+    "wait_for_case": ("bound form ending", form(conditions.wait_for_case, int, SUCCESS)),
+    "wait_for_first": ("bound form ending", form(conditions.wait_for_first, {"k": ready})),
+    "ConditionWait": ("bound form", form(condition_in_batch)),
+    "steps": ("bound form", of(in_steps)),
+    "a step": ("bound form else", of(lambda **o: in_steps(o))),
+    "defaults": ("wait", of(as_defaults)),
+    "errors": ("errors", of_value(lambda time: bwp.WaitOptions(retry_errors_for={"403": time}))),
     "rates": (
-        kinds(seconds="calls_per_second"),
-        lambda c, o: memory().work(
-            until_idle=True, calls_per_second=dict.fromkeys(["ec2"], *o.values())
-        ),
+        "rates",
+        of_value(lambda rate: memory().work(until_idle=True, calls_per_second={"ec2": rate})),
     ),
-    "deadline": ({"seconds": "bound"}, lambda c, o: bwp.deadline(*o.values())),
-    "fixed": ({"every": "seconds"}, lambda c, o: conditions.fixed(*o.values())),
-    "linear": (kinds(seconds_or_0="step", seconds="limit"), lambda c, o: conditions.linear(1, **o)),
-    "exponential": (
-        kinds(seconds="factor limit", other="jitter random"),
-        lambda c, o: conditions.exponential(1, **o),
-    ),
-    "from_states": (
-        kinds(
-            text="name operation path reason",
-            seconds="min_delay max_delay",
-            other="success failure success_on_error retry_on_error many",
-        ),
-        lambda c, o: bwp.WaiterDefinition.from_states(**{**STATES, **o}),
-    ),
+    "deadline": ("deadline", of_value(bwp.deadline)),
+    "fixed": ("fixed", of_value(conditions.fixed)),
+    "linear": ("linear", of(conditions.linear, 1)),
+    "exponential": ("exponential", of(conditions.exponential, 1)),
+    "from_states": ("from_states", of(bwp.WaiterDefinition.from_states, **STATES)),
     "SqsSignal": (
-        kinds(flag="delete", text="match", other="queue client"),
-        lambda c, o: signals.SqsSignal(**{"queue": "https://q", "client": c.sqs, **o}),
+        "signal",
+        lambda c, **o: signals.SqsSignal(**{"queue": URL, "client": c.sqs, **o}),
     ),
-    "install": (kinds(flag="get_waiter", other="defaults on_event"), lambda c, o: bwp.install(**o)),
+    "install": ("install", of(bwp.install)),
 }
-"""What takes options: their kinds, and a call with some of them."""
+"""What takes options: their families, and a call with some of them."""
+
+
+def options_of(target):
+    """Return the kinds of the options of a target, by name."""
+    families = [CASES["families"][name] for name in TARGETS[target][0].split()]
+    return {name: kind for each in families for kind, names in each.items() for name in names}
+
 
 ENDS = (bwp.WaiterError, idempotency.CallTimeoutError, LookupError)
 """How a call ends at a good option, beside a return."""
@@ -283,7 +195,7 @@ def clients(answers, monkeypatch, tmp_path):
     return made
 
 
-NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal))
+NUMBERS = dict.fromkeys(("seconds", "seconds or 0", "bound"), (int, float, Decimal, timedelta))
 NUMBERS |= {"count": int, "attempts": (int, float)}
 
 
@@ -299,7 +211,7 @@ def outcome(call, clients, option, value, kind):
     for requests in clients.requests:
         requests.clear()
     try:
-        call(clients, {option: value})
+        call(clients, **{option: value})
     except (TypeError, ValueError) as error:
         argument, given = getattr(error, "argument", ""), getattr(error, "value", None)
         # `MaxWait` of a WaiterConfig is the option `max_wait`.
@@ -321,7 +233,7 @@ def outcome(call, clients, option, value, kind):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("target", TARGETS)
 def test_odd_value_is_refused_by_name_or_has_a_meaning(target, clients):
-    options, call = TARGETS[target]
+    options, call = options_of(target), TARGETS[target][1]
     found = {
         (option, text): outcome(call, clients, option, value, kind)
         for option, kind in options.items()
@@ -348,10 +260,10 @@ OTHER_NAMES = {
 
 @pytest.mark.parametrize("target", sorted(TARGETS.keys() - {"stock", "resume", "from_states"}))
 def test_another_name_of_an_option_is_answered_with_ours(target, clients):
-    options, call = TARGETS[target]
+    options, call = options_of(target), TARGETS[target][1]
     for known, names in OTHER_NAMES.items():
         right = "min_delay" if known == "interval" and known not in options else known
         for name in names.split() if right in options else ():
             with pytest.raises(TypeError, match=f"takes {right} .*instead of {name}"):
-                call(clients, {name: 5})
+                call(clients, **{name: 5})
     assert not any(clients.requests)

@@ -1,7 +1,5 @@
 """Options are checked where they are given, and merged by precedence."""
 
-import asyncio
-import dataclasses
 import fractions
 import math
 import numbers
@@ -16,16 +14,7 @@ from functools import partial
 import boto3
 import pytest
 
-from boto_waiters_plus import (
-    Wait,
-    WaiterTimeoutError,
-    WaitOptions,
-    begin,
-    enable,
-    install,
-    wait_until,
-    wait_until_async,
-)
+from boto_waiters_plus import WaiterTimeoutError, WaitOptions, enable, install, wait_until
 from boto_waiters_plus.conditions import poll, wait_for
 from boto_waiters_plus.options import OPTION_NAMES
 
@@ -67,22 +56,11 @@ def wait_with(call=never, **options):
 
 numbers.Integral.register(NumpyInteger)
 
-TIMES = ["max_wait", "min_delay", "max_delay", "initial_delay", "missing_ok_for", "settle_for"]
-NO_TIMES = [
-    *[(value, TypeError) for value in ("5", b"5", [5], {}, True, 5j, int, lambda: 5)],
-    *[(value, ValueError) for value in (math.nan, math.inf, -math.inf)],
-    *[(Decimal(text), ValueError) for text in ("NaN", "sNaN", "Infinity")],
-]
 GOOD_TIMES = [
-    (5, 5),
-    (5.5, 5.5),
-    (1e308, 1e308),
-    (5e-324, 5e-324),
-    (10**400, sys.float_info.max),
+    *[(number, number) for number in (5, 5.5, 1e308, 5e-324)],
+    *[(10**400, sys.float_info.max), (Decimal("1e400"), sys.float_info.max)],
     (fractions.Fraction(10**400), sys.float_info.max),
-    (Decimal("1e400"), sys.float_info.max),
-    (Decimal("2.5"), 2.5),
-    (fractions.Fraction(1, 4), 0.25),
+    *[(Decimal("2.5"), 2.5), (fractions.Fraction(1, 4), 0.25)],
     (timedelta(minutes=2), 120.0),
     (timedelta.max, timedelta.max.total_seconds()),
     (NumpyFloat(2.5), 2.5),
@@ -95,33 +73,6 @@ def short(value):
     return str(value)[:12]
 
 
-@pytest.mark.parametrize("name", TIMES)
-@pytest.mark.parametrize(("value", "kind"), NO_TIMES, ids=short)
-def test_bad_time_is_refused_before_any_call(name, value, kind):
-    with pytest.raises(kind) as caught:
-        wait_with(**{name: value})
-    assert (caught.value.argument, caught.value.value is value) == (name, True)
-
-
-@pytest.mark.parametrize("name", TIMES)
-@pytest.mark.parametrize(
-    "value", [-1, Decimal("-0.001"), timedelta(seconds=-1), -(10**400)], ids=short
-)
-def test_negative_time_makes_no_call(name, value):
-    kind = WaiterTimeoutError if name == "max_wait" else ValueError
-    with pytest.raises(kind, match=name if kind is ValueError else None):
-        wait_with(**{name: value})
-
-
-@pytest.mark.parametrize("zero", [0, -0.0, Decimal(0), timedelta(0)])
-def test_zero_seconds_are_fine_only_where_they_mean_something(zero):
-    for name in ("initial_delay", "missing_ok_for", "settle_for"):
-        assert getattr(WaitOptions(**{name: zero}), name) == 0
-    for name in ("min_delay", "max_delay"):
-        with pytest.raises(ValueError, match=name):
-            wait_with(**{name: zero})
-
-
 @pytest.mark.parametrize(("value", "exact"), GOOD_TIMES, ids=short)
 def test_time_becomes_a_plain_number(value, exact, virtual_time):
     taken = WaitOptions(max_delay=value).max_delay
@@ -131,7 +82,7 @@ def test_time_becomes_a_plain_number(value, exact, virtual_time):
 
 WRONG = [
     *[object(), 5j, 5, 2.5, True, "odd", "", b"5", [5], dict.fromkeys(["403"], -1), {"": 5}],
-    *[0, -1, math.nan, timedelta(-1), Decimal("NaN"), print, int, a_coroutine_function],
+    *[0, -1, math.nan, timedelta(-1), Decimal("sNaN"), print, int, a_coroutine_function],
     *[threading.Lock(), threading.Condition()],
 ]
 """Values of which each is wrong for some options."""
@@ -166,18 +117,6 @@ def test_wrong_option_and_its_value_are_told_before_any_call(name, use):
     assert isinstance(error_at(use, name, WRONG[0]), TypeError)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[(name, number) for name in ("max_attempts", "success_count") for number in (0, -1)],
-        *[("delay_pace", "FIXED"), ("delay_pace", ""), ("delay_kind", "")],
-        *[("last_attempt", "early"), ("converted_delays", "long"), ("retry_transient", "yes")],
-    ],
-)
-def test_wrong_value_of_the_right_type_is_a_value_error(name, value):
-    assert isinstance(error_at(wait_with, name, value), ValueError)
-
-
 @pytest.mark.parametrize("value", [-1, threading.Lock()])
 def test_error_about_an_option_can_be_pickled(value):
     with pytest.raises((TypeError, ValueError)) as caught:
@@ -187,28 +126,6 @@ def test_error_about_an_option_can_be_pickled(value):
     assert (loaded.argument, loaded.value) == ("min_delay", -1 if value == -1 else None)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"min_delay": 10, "max_delay": 5}, "min_delay .* max_delay"),
-        # The definition has the other one.
-        ({"min_delay": 500}, "min_delay .* max_delay"),
-        ({"max_delay": 1}, "max_delay .* min_delay"),
-        ({"max_wait": None}, "max_wait"),
-        ({"min_dealy": 5}, "'min_delay'"),
-        ({"max_waits": 5}, "'max_wait'"),
-        ({"on_attempts": 5}, "'on_attempt'"),
-        ({"q_q": 5}, "q_q(?!.*did you mean)"),
-    ],
-    ids=str,
-)
-def test_options_that_do_not_fit_are_refused_before_any_call(given, words):
-    with pytest.raises((TypeError, ValueError), match=words) as caught:
-        wait_with(**given)
-    # Where the definition's delay does not fit, it is the least one that is wrong.
-    assert caught.value.argument in {*given, "min_delay"}
-
-
 def test_what_are_no_defaults_is_refused():
     unknown = [{"min_dealy": 3}, {5: 3}, {"max_wait": 60}, {"timeout": 1}]
     for value in (5, "min_delay", [("min_delay", 3)], *unknown):
@@ -216,20 +133,6 @@ def test_what_are_no_defaults_is_refused():
             install(defaults=value)
 
 
-POLLED = {"StreamName": "s", "max_wait": 60}
-CALLS = {
-    "function": lambda client, **o: wait_until(client, "StreamExists", **POLLED, **o),
-    "task": lambda client, **o: asyncio.run(
-        wait_until_async(client, "StreamExists", **POLLED, **o)
-    ),
-    "of many": lambda client, **o: Wait(client, "StreamExists", {"StreamName": "s"}, **o),
-    "begin": lambda client, **o: begin(
-        client.create_stream, max_wait=60, StreamName="s", ShardCount=1, **o
-    ),
-}
-
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize(
     ("given", "defaults", "argument", "words"),
     [
@@ -240,15 +143,13 @@ CALLS = {
         ({}, {"max_delay": 1}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
     ],
 )
-def test_a_delay_that_does_not_fit_is_named(call, given, defaults, argument, words):
+def test_a_delay_that_does_not_fit_is_named(given, defaults, argument, words):
     client = enable(boto3.client("kinesis"), defaults=defaults)
     client.meta.events.register("before-call", lambda **_: pytest.fail("a call was made"))
     with pytest.raises(ValueError, match=re.escape(words)) as caught:
-        call(client, **given)
-    assert (caught.value.argument, caught.value.value) == (
-        argument,
-        {**defaults, **given}[argument],
-    )
+        wait_until(client, "StreamExists", StreamName="s", max_wait=60, **given)
+    told = (caught.value.argument, caught.value.value)
+    assert told == (argument, {**defaults, **given}[argument])
 
 
 @pytest.mark.parametrize(("given", "words"), [
@@ -264,23 +165,6 @@ def test_wrong_fields_are_answered_with_the_right(given, words):
         WaitOptions(**given)
     # The value may be that of a parameter, which is not to be shown.
     assert ([caught.value.argument], caught.value.value) == ([*given], None)
-
-
-def test_options_are_frozen_and_given_by_name():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        WaitOptions().min_delay = 5
-    with pytest.raises(TypeError):
-        WaitOptions(5)
-
-
-def test_higher_precedence_wins_field_by_field():
-    call = WaitOptions(min_delay=1, retry_transient=False)
-    session = WaitOptions(min_delay=2, max_delay=9, retry_transient=True)
-    installed = WaitOptions(max_delay=8, initial_delay=0, success_count=3)
-    assert call.merged_over(session).merged_over(installed) == WaitOptions(
-        min_delay=1, max_delay=9, retry_transient=False, initial_delay=0, success_count=3
-    )
-    assert call.merged_over(None) is call
 
 
 @pytest.mark.parametrize(
@@ -308,11 +192,8 @@ def test_the_delays_of_the_definition_give_way(options, delays, virtual_time):
 @pytest.mark.parametrize(
     ("max_wait", "kind"),
     [
-        (30, ValueError),
-        (timedelta(seconds=20), ValueError),
-        (30.5, None),
-        (0, WaiterTimeoutError),
-        (-1, WaiterTimeoutError),
+        *[(30, ValueError), (timedelta(seconds=20), ValueError), (30.5, None)],
+        *[(0, WaiterTimeoutError), (-1, WaiterTimeoutError)],
     ],
 )
 def test_max_wait_is_longer_than_what_it_has_room_for(max_wait, kind, name, virtual_time):

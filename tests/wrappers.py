@@ -37,12 +37,7 @@ def nested(method, calls):
     return by_wraps(Wrapper(by_wrapt(method, []), []), calls)
 
 
-WRAPPERS = {
-    "wraps": by_wraps,
-    "wrapt": by_wrapt,
-    "object": Wrapper,
-    "nested": nested,
-}
+WRAPPERS = {"wraps": by_wraps, "wrapt": by_wrapt, "object": Wrapper, "nested": nested}
 
 
 class Proxy:

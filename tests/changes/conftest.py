@@ -2,10 +2,12 @@
 
 import asyncio
 import functools
+import json
 
 import boto3
 import pytest
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
+from changes.token_service import serving
 
 from boto_waiters_plus import idempotency
 
@@ -13,6 +15,35 @@ LOST = [
     kind(endpoint_url="https://ec2")
     for kind in (ReadTimeoutError, ConnectionClosedError, EndpointConnectionError)
 ]
+
+
+class SmallStore:
+    """Keeps calls in memory, as JSON, with no more methods than a store must have.
+
+    Args:
+        pass_point: called with the name of each point that is passed.
+    """
+
+    def __init__(self, pass_point=lambda point: None):
+        self.records, self.results, self._pass_point = [], [], pass_point
+
+    def save_call(self, record):
+        self._keep(self.records, record, "save")
+        return "calls/1"
+
+    def finish_call(self, path, result):
+        assert path == "calls/1"
+        self._keep(self.results, result, "finish")
+
+    def _keep(self, rows, row, name):
+        self._pass_point(f"before {name}")
+        rows.append(json.loads(json.dumps(row)))
+        self._pass_point(f"after {name}")
+
+
+@pytest.fixture
+def small_store():
+    return SmallStore()
 
 
 @pytest.fixture
@@ -77,3 +108,10 @@ def call_once(request):
         return asyncio.run(idempotency.call_once_async(*arguments, **keywords))
 
     return in_task
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A service on a loopback port."""
+    with serving() as kept:
+        yield kept

@@ -1,45 +1,31 @@
 """Bad input is refused before the first request, and the argument named."""
 
+import builtins
 import io
+import json
+from pathlib import Path
 
 import boto3
 import pytest
 
-RUN = {"ImageId": "ami-1", "MinCount": 1, "MaxCount": 1}
-TASK_SET = {"service": "s", "taskDefinition": "d"}
-SNAPSHOT = {"Name": "s", "VolumeId": "fsvol-1"}
+CASES = json.loads((Path(__file__).parents[1] / "cases/call-once.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
-    ("service", "method", "parameters", "options", "error", "match"),
+    ("name", "parameters", "options", "error", "match"),
     [
-        ("ec2", "describe_instances", {}, {}, ValueError, "only reads"),
-        ("ec2", "get_password_data", {}, {"allow_repeat": True}, ValueError, "only reads"),
-        ("ec2", "terminate_instances", {}, {}, ValueError, "allow_repeat"),
-        ("ec2", "run_instances", RUN, {"then_wait": "VpcReady"}, ValueError, "ec2 .* 'VpcReady'"),
-        ("ecs", "create_task_set", TASK_SET, {"then_wait": True}, ValueError, "parameter cluster"),
-        ("ec2", "run_instances", RUN, {"then_wai": "X"}, TypeError, "'then_wait'"),
-        ("ec2", "run_instances", RUN, {"delay": 7}, TypeError, "min_delay"),
-        ("ec2", "run_instances", RUN, {"pre_wait": 7}, TypeError, "initial_delay"),
-        ("ec2", "run_instances", RUN, {"then_wait": ("X", 7)}, TypeError, "function"),
-        ("ec2", "run_instances", {**RUN, "UserData": io.BytesIO()}, {}, TypeError, "UserData"),
-        *(
-            ("fsx", "create_snapshot", {**SNAPSHOT, "ClientRequestToken": token}, {}, ValueError, m)
-            for token, m in [
-                ("", "ClientRequestToken .* not 0"),
-                ("x" * 65, "ClientRequestToken .* not 65"),
-                ("a b", "ClientRequestToken must match"),
-                (7, "ClientRequestToken .* not int"),
-            ]
-        ),
+        *CASES["refused arguments"],
+        ("ec2.run_instances", {}, {"then_wait": ("X", 7)}, "TypeError", "function"),
+        ("ec2.run_instances", {"UserData": io.BytesIO()}, {}, "TypeError", "UserData"),
     ],
 )
 def test_arguments_are_refused(
-    call_once, stock_botocore, answers, service, method, parameters, options, error, match
+    call_once, stock_botocore, answers, name, parameters, options, error, match
 ):
+    service, _, method = name.partition(".")
     client = boto3.client(service)
     made = answers(client, AssertionError("a request was made"))
-    with pytest.raises(error, match=match):
+    with pytest.raises(getattr(builtins, error), match=match):
         call_once(getattr(client, method), **{"max_wait": 60, **options}, **parameters)
     assert made.requests == []
 

@@ -37,17 +37,11 @@ def test_nested_token_is_filled_in(call_once, stock_botocore, virtual_time, answ
     assert "CallerReference" not in batch
 
 
-def test_parameters_are_frozen_at_the_first_attempt(call_once, ec2, answers, lost, running):
+def test_parameters_are_frozen_at_the_first_attempt(call_once, ec2, answers, lost, image, running):
     groups = ["sg-1"]
 
-    def change():
-        groups.append("sg-2")
-        return lost
-
-    service = answers(ec2, change, running)
-    call_once(
-        ec2.run_instances, max_wait=60, ImageId="a", MinCount=1, MaxCount=1, SecurityGroupIds=groups
-    )
+    service = answers(ec2, lambda: groups.append("sg-2") or lost, running)
+    call_once(ec2.run_instances, max_wait=60, SecurityGroupIds=groups, **image)
     first, second = (request["body"] for request in service.requests)
     assert first == second
     assert "SecurityGroupId.2" not in second
@@ -65,62 +59,14 @@ def test_handlers_change_only_what_one_attempt_sends(ec2, answers, lost, image, 
     assert [r["body"]["Placement.GroupName"] for r in service.requests] == ["g!", "g!"]
 
 
-@pytest.mark.parametrize(("code", "status"), [
-    ("InternalError", 500), ("Unavailable", 503), ("RequestLimitExceeded", 503),
-    ("Throttling", 400), ("ThrottlingException", 429), ("RequestTimeout", 400),
-    ("IdempotentCallInProgressFault", 400), ("LimitExceededException", 400),
-])  # fmt: skip
-def test_transient_errors_are_repeated(ec2, answers, error_answer, image, running, code, status):
-    answers(ec2, error_answer(code, "Too many requests", status), running)
-    assert idempotency.call_once(ec2.run_instances, max_wait=60, **image).attempts == 2
-
-
-@pytest.mark.parametrize(
-    ("code", "message", "status"),
-    [
-        ("InvalidParameterValue", "bad", 400),
-        ("ValidationException", "bad", 400),
-        ("UnauthorizedOperation", "no", 403),
-        ("AccessDeniedException", "no", 400),
-        ("ExpiredTokenException", "The security token included in the request is expired", 400),
-        ("InvalidClientTokenId", "The security token included in the request is invalid", 403),
-        ("InstanceLimitExceeded", "10", 400),
-        ("ServiceQuotaExceededException", "10", 402),
-        ("LimitExceededException", "Only 256 tables can be created", 400),
-        ("NotImplemented", "no", 501),
-        ("ValidationException", "Value at 'clientToken' does not match the pattern", 400),
-    ],
-)
-def test_refusals_are_never_repeated(
-    call_once, ec2, answers, error_answer, image, code, message, status
+@pytest.mark.parametrize(("max_wait", "of_block"), [(100, 999), (600, 100)])
+def test_deadline_ends_the_repetitions(
+    call_once, ec2, answers, lost, image, virtual_time, max_wait, of_block
 ):
-    service = answers(ec2, error_answer(code, message, status))
-    with pytest.raises(idempotency.CallRefusedError) as caught:
-        call_once(ec2.run_instances, max_wait=600, **image)
-    error = caught.value
-    assert type(error) is idempotency.CallRefusedError
-    assert isinstance(error, bwp.WaiterFailedError)
-    assert len(service.requests) == error.attempts == 1
-    assert error.token == tokens(service.requests)[0]
-    assert not error.outcome_unknown
-    assert error.last_response["Error"]["Code"] == code == error.__cause__.response["Error"]["Code"]
-
-
-def test_refusal_after_a_lost_reply_leaves_the_outcome_open(
-    call_once, ec2, answers, error_answer, lost, image
-):
-    answers(ec2, lost, error_answer("UnauthorizedOperation", status=403))
-    with pytest.raises(idempotency.CallRefusedError) as caught:
-        call_once(ec2.run_instances, max_wait=600, **image)
-    assert caught.value.outcome_unknown
-    assert caught.value.token in str(caught.value)
-
-
-def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, virtual_time):
     service = answers(ec2, lost)
     start = virtual_time.now
-    with pytest.raises(idempotency.CallTimeoutError) as caught:
-        call_once(ec2.run_instances, max_wait=100, **image)
+    with bwp.deadline(of_block), pytest.raises(idempotency.CallTimeoutError) as caught:
+        call_once(ec2.run_instances, max_wait=max_wait, **image)
     error = caught.value
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert 99 <= virtual_time.now - start <= 100
@@ -129,77 +75,15 @@ def test_deadline_ends_the_repetitions(call_once, ec2, answers, lost, image, vir
     assert error.token == tokens(service.requests)[0]
 
 
-@pytest.mark.parametrize("max_wait", [0, -1])
-def test_time_that_is_over_makes_no_call(call_once, ec2, answers, image, running, max_wait):
-    service = answers(ec2, running)
-    with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        call_once(ec2.run_instances, max_wait=max_wait, **image)
-    assert service.requests == []
-    assert not caught.value.outcome_unknown
-
-
 def test_response_at_the_deadline_is_kept(call_once, ec2, answers, image, running, virtual_time):
     answers(ec2, lambda: virtual_time.advance(61) or running)
     call = call_once(ec2.run_instances, max_wait=60, **image)
     assert call.response["Instances"][0]["InstanceId"] == "i-1"
 
 
-@pytest.mark.parametrize(("code", "status"), [("Throttling", 400), ("RequestLimitExceeded", 503)])
-def test_throttles_alone_leave_no_outcome_open(ec2, answers, error_answer, image, code, status):
-    answers(ec2, error_answer(code, status=status))
-    with pytest.raises(idempotency.CallTimeoutError) as caught:
-        idempotency.call_once(ec2.run_instances, max_wait=100, **image)
-    assert not caught.value.outcome_unknown
-
-
-QUOTED = "Error retrieving subnet information for [subnet-1]: Rate exceeded (ErrorCode: Throttling)"
-
-
-def test_a_throttle_that_another_error_quotes_is_repeated(
-    call_once, ec2, answers, error_answer, image, running
-):
-    service = answers(ec2, error_answer("InvalidParameterValue", QUOTED), running)
-    call = call_once(ec2.run_instances, max_wait=60, **image)
-    assert tokens(service.requests) == [call.token] * 2
-
-
-@pytest.mark.parametrize("later", ["InvalidParameterValue", "UnauthorizedOperation"])
-def test_a_throttle_that_is_quoted_leaves_the_outcome_open(
-    call_once, ec2, answers, error_answer, image, later
-):
-    # The service may have done a part of the work before it was throttled.
-    quoting = error_answer("InvalidParameterValue", QUOTED)
-    answers(ec2, quoting, error_answer(later, QUOTED if later in str(quoting) else "no"))
-    with pytest.raises(idempotency.CallOnceError) as caught:
-        call_once(ec2.run_instances, max_wait=60, **image)
-    assert caught.value.outcome_unknown
-
-
-def test_a_throttle_that_is_quoted_is_repeated_without_a_token_if_allowed(
-    ec2, answers, error_answer
-):
-    answers(ec2, error_answer("InvalidParameterValue", QUOTED), {"TerminatingInstances": []})
-    terminate = ec2.terminate_instances
-    call = idempotency.call_once(terminate, max_wait=60, allow_repeat=True, InstanceIds=["i-1"])
-    assert call.attempts == 2
-
-
-def test_deadline_around_the_caller_bounds_the_call(ec2, answers, lost, image, virtual_time):
-    answers(ec2, lost)
-    start = virtual_time.now
-    with bwp.deadline(50), pytest.raises(idempotency.CallTimeoutError):
-        idempotency.call_once(ec2.run_instances, max_wait=600, **image)
-    assert virtual_time.now - start <= 50
-
-
 def test_delays_are_those_of_the_algorithm(ec2, answers, lost, image, running, virtual_time):
     times = []
-
-    def note():
-        times.append(virtual_time.now)
-        return lost
-
-    answers(ec2, *[note] * 5, running)
+    answers(ec2, *[lambda: times.append(virtual_time.now) or lost] * 5, running)
     idempotency.call_once(ec2.run_instances, max_wait=600, **image)
     delays = [later - earlier for earlier, later in itertools.pairwise(times)]
     for attempt, delay in enumerate(delays):
@@ -219,13 +103,6 @@ def test_exceptions_of_handlers_pass_unchanged(call_once, ec2, answers, image):
     answers(ec2, KeyError("a bug"))
     with pytest.raises(KeyError, match="a bug"):
         call_once(ec2.run_instances, max_wait=60, **image)
-
-
-def test_operation_without_token_is_repeated_when_allowed(call_once, ec2, answers, lost):
-    answers(ec2, lost, {"TerminatingInstances": []})
-    terminate = ec2.terminate_instances
-    call = call_once(terminate, max_wait=60, allow_repeat=True, InstanceIds=["i-1"])
-    assert (call.token, call.attempts) == (None, 2)
 
 
 def test_repr_shows_no_response(ec2, answers, image):
@@ -286,14 +163,9 @@ def test_cancelling_ends_the_delay(call_once, ec2, answers, lost, image, running
 def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, running):
     event = threading.Event()
     service = answers(ec2, lambda: event.set() or running, {"Reservations": []})
+    given = {"then_wait": "InstanceRunning", "cancel_event": event, **image}
     with pytest.raises(bwp.WaiterCancelledError) as caught:
-        call_once(
-            ec2.run_instances,
-            max_wait=600,
-            then_wait="InstanceRunning",
-            cancel_event=event,
-            **image,
-        )
+        call_once(ec2.run_instances, max_wait=600, **given)
     assert len(service.requests) == 1
     assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
 

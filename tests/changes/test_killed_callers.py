@@ -13,7 +13,6 @@ from pathlib import Path
 import boto3
 import pytest
 from botocore.config import Config
-from changes.token_service import serving
 
 pytest.importorskip("sqlalchemy")
 
@@ -32,16 +31,10 @@ NOWHERE = 0
 PASSED = [(0, 0), (1, 0), (1, 1), (0, 1)]
 
 
-@pytest.fixture(scope="module")
-def service():
-    with serving() as kept:
-        yield kept
-
-
 @pytest.fixture
-def client(service, virtual_time):
+def client(served, virtual_time):
     config = Config(retries={"total_max_attempts": 1}, proxies={})
-    return boto3.client("ec2", endpoint_url=service.url, config=config)
+    return boto3.client("ec2", endpoint_url=served.url, config=config)
 
 
 def as_a_process(action):
@@ -90,24 +83,24 @@ def name_in(call):
     return call.response["Instances"][0]["InstanceId"]
 
 
-def begin(service, cuts):
-    service.forget()
-    service.cuts = list(cuts)
+def begin(served, cuts):
+    served.forget()
+    served.cuts = list(cuts)
 
 
-def each_kill(service, cuts, action):
+def each_kill(served, cuts, action):
     """Yield after each kill: the number of instances that there are."""
-    service.forget()
+    served.forget()
     # What a process reads once is no part of a call.
     action()
-    begin(service, cuts)
+    begin(served, cuts)
     name, lines = as_a_process(lambda: killed_at(NOWHERE, action))
-    assert (name, len(service.instances)) == ("i-1", 1)
+    assert (name, len(served.instances)) == ("i-1", 1)
     assert lines > 100
     for line in range(lines, 0, -EVERY):
-        begin(service, cuts)
+        begin(served, cuts)
         assert as_a_process(lambda line=line: killed_at(line, action)) is None
-        yield len(service.instances)
+        yield len(served.instances)
 
 
 CUTS = pytest.mark.parametrize("cuts", [[], [("reply", 0.5)]], ids=["answered", "reply lost"])
@@ -115,20 +108,20 @@ CUTS = pytest.mark.parametrize("cuts", [[], [("reply", 0.5)]], ids=["answered", 
 
 @CUTS
 @pytest.mark.timeout(600)
-def test_rerun_under_its_token_returns_the_one_instance(service, client, image, cuts):
+def test_rerun_under_its_token_returns_the_one_instance(served, client, image, cuts):
     image["ClientToken"] = idempotency.token_for(client, "RunInstances", "job-1")
 
     def call():
         return idempotency.call_once(client.run_instances, max_wait=60, **image)
 
-    for _ in each_kill(service, cuts, call):
+    for _ in each_kill(served, cuts, call):
         name, _ = as_a_process(lambda: killed_at(NOWHERE, call))
-        assert (name, len(service.instances)) == ("i-1", 1)
+        assert (name, len(served.instances)) == ("i-1", 1)
 
 
 @CUTS
 @pytest.mark.timeout(600)
-def test_resumed_call_returns_the_one_instance(service, client, image, cuts, tmp_path):
+def test_resumed_call_returns_the_one_instance(served, client, image, cuts, tmp_path):
     # Each process opens it anew.
     store = Store(tmp_path / "calls.db")
 
@@ -146,12 +139,12 @@ def test_resumed_call_returns_the_one_instance(service, client, image, cuts, tmp
         return len(kept), len(store.open_calls()), made and name_in(made)
 
     passed = []
-    for instances in each_kill(service, cuts, call):
+    for instances in each_kill(served, cuts, call):
         was_open, *end = as_a_process(lambda instances=instances: go_on(instances))
         passed.append((was_open, instances))
         # A call that has ended is over, even if its process died before it returned.
         name = None if passed[-1] == PASSED[-1] else "i-1"
-        assert (end, len(service.instances)) == ([0, name], 1)
+        assert (end, len(served.instances)) == ([0, name], 1)
     assert passed == sorted(passed, key=PASSED.index, reverse=True)
     assert {*passed} == {*PASSED}
     # It ends with its wait, a few lines before it returns.

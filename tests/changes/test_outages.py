@@ -3,10 +3,12 @@
 import collections
 import json
 import random
+import time
 
 import boto3
+import pytest
 
-from boto_waiters_plus import idempotency
+from boto_waiters_plus import idempotency, operations
 
 LIFETIME = 300
 """Seconds; CodeBuild's documentation says that it knows a token for five minutes."""
@@ -16,29 +18,8 @@ class DiedError(BaseException):
     """The caller's process ends here."""
 
 
-class OneCall:
-    """A store of one call, whose age it tells by the virtual clock."""
-
-    def __init__(self, clock):
-        self._clock = clock
-        self.kept = None
-
-    def save_call(self, record):
-        self.kept = {"record": {**record}, "done": False}
-        self._saved_at = self._clock.now
-        return "calls/1"
-
-    def note_call(self, path, phase, answer):
-        self.kept["answer"] = answer
-
-    def finish_call(self, path, result):
-        self.kept["done"] = True
-
-    def get_call(self, path):
-        return {**self.kept, "age": self._clock.now - self._saved_at}
-
-
 def test_never_two_resources_without_a_word(stock_botocore, answers, lost, virtual_time):
+    pytest.importorskip("sqlalchemy")
     ends = collections.Counter()
     for seed in range(20):
         builds, is_known = run_schedule(random.Random(seed), answers, lost, virtual_time)
@@ -51,7 +32,7 @@ def test_never_two_resources_without_a_word(stock_botocore, answers, lost, virtu
 def run_schedule(chance, answers, lost, clock):
     """Return the number of builds, and whether the last caller knows how its call has ended."""
     outage_ends = clock.now + chance.uniform(0, 3 * LIFETIME)
-    client, store = boto3.client("codebuild"), OneCall(clock)
+    client, store = boto3.client("codebuild"), operations.Store(":memory:", clock=time.monotonic)
     started, builds, steps = {}, [], 0
 
     def answer():
@@ -81,8 +62,8 @@ def run_schedule(chance, answers, lost, clock):
 
 
 def make_or_resume(client, store):
-    if store.kept is not None:
-        record = store.kept["record"]
-        return idempotency.resume_call(client, record, in_store=store, path="calls/1")
+    for kept in store.open_calls():
+        where = {"in_store": store, "path": kept["path"]}
+        return idempotency.resume_call(client, kept["record"], **where)
     start = {"max_wait": 3600, "in_store": store, "projectName": "p"}
     return idempotency.call_once(client.start_build, **start)

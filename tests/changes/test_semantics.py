@@ -78,39 +78,15 @@ def test_retries_of_the_sdk_carry_the_token_too(virtual_time, image):
     assert len(service.instances) == 1
 
 
-def test_equal_calls_without_a_common_token_are_two(world, once):
-    service, _ = world()
-    first = once()
-    second = once()
-    assert first.token != second.token
-    assert len(service.instances) == 2
-
-
-def test_repeated_call_has_an_equivalent_response(world, once):
-    service, _ = world()
-    first = once()
-    service.set_state("running")
-    again = once(ClientToken=first.token, then_wait="InstanceRunning")
-    [before], [after] = first.response["Instances"], again.response["Instances"]
-    assert before["InstanceId"] == after["InstanceId"]
-    assert (before["State"]["Name"], after["State"]["Name"]) == ("pending", "running")
-    assert again.outcome.observed == ["running"]
-
-
-def test_other_parameters_under_one_token_are_refused(world, once):
-    service, _ = world()
-    first = once()
-    with pytest.raises(idempotency.TokenMismatchError):
-        once(ClientToken=first.token, MaxCount=2)
-    assert len(service.instances) == 1
-
-
-def test_late_repetition_sees_the_deleted_resource(world, once):
+def test_repeated_call_sees_the_resource_as_it_is_now(world, once):
     service, _ = world()
     token = once().token
-    service.set_state("terminated")
-    again = once(ClientToken=token)
-    assert again.response["Instances"][0]["State"]["Name"] == "terminated"
+    again = once(ClientToken=token, then_wait="InstanceExists")
+    assert again.response["Instances"][0]["State"]["Name"] == "pending"
+    service.instances["i-1"]["state"] = "terminated"
+    assert once(ClientToken=token).response["Instances"][0]["State"]["Name"] == "terminated"
     with pytest.raises(idempotency.LateArrivalError):
         once(ClientToken=token, then_wait="InstanceRunning")
+    with pytest.raises(idempotency.TokenMismatchError):
+        once(ClientToken=token, MaxCount=2)
     assert len(service.instances) == 1

@@ -5,7 +5,6 @@ signed and parsed as ever. `serving` answers on a loopback port.
 """
 
 import contextlib
-import copy
 import http.server
 import random
 import threading
@@ -17,68 +16,37 @@ from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, 
 NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
 
 
-class CrashError(Exception):
-    """The service broke down within a transaction."""
-
-
 class TokenService:
     """RunInstances, TerminateInstances and DescribeInstances for one caller."""
 
     def __init__(self):
-        self.crash = False
         self.forget()
 
     def forget(self):
         """Forget all instances and tokens."""
-        self.instances = {}
-        self._tokens = {}
-
-    @contextlib.contextmanager
-    def _transaction(self):
-        """All of it happens, or nothing."""
-        before = copy.deepcopy((self.instances, self._tokens))
-        try:
-            yield
-        except CrashError:
-            self.instances, self._tokens = before
-            raise
+        self.instances, self._requests = {}, {}
 
     def answer(self, request):
         """Return status and body of the response to a request."""
         action = request.pop("Action")
         for name in ("Version", "InstanceId.1"):
             value = request.pop(name, None)
-        if action == "DescribeInstances":
-            items = "".join(self._item(each) for each in [value] if each in self.instances)
-            return 200, _xml("DescribeInstances", "reservationSet", _in_reservation(items))
-        if action == "TerminateInstances":
-            self.instances[value]["state"] = "terminated"
-            return 200, _xml(action, "instancesSet", "")
-        try:
-            return self._run(request)
-        except CrashError:
-            self.crash = False
-            return _error(500, "InternalError")
-
-    def _run(self, request):
+        match action:
+            case "DescribeInstances":
+                items = "".join(self._item(each) for each in [value] if each in self.instances)
+                items = f"<item><instancesSet>{items}</instancesSet></item>"
+                return 200, _xml(action, "reservationSet", items)
+            case "TerminateInstances":
+                self.instances[value]["state"] = "terminated"
+                return 200, _xml(action, "instancesSet", "")
         token = request.pop("ClientToken")
-        known = self._tokens.get(token)
-        if known is not None:
-            if known["request"] != request:
-                return _error(400, "IdempotentParameterMismatch")
-            return 200, _xml("RunInstances", "instancesSet", self._item(known["id"]))
-        with self._transaction():
-            name = f"i-{len(self.instances) + 1}"
-            self._tokens[token] = {"id": name, "request": request}
-            if self.crash:
-                raise CrashError
-            self.instances[name] = {"token": token, "state": "pending"}
-        return 200, _xml("RunInstances", "instancesSet", self._item(name))
-
-    def set_state(self, state):
-        """Another actor changes all instances."""
-        for instance in self.instances.values():
-            instance["state"] = state
+        if token not in self._requests:
+            self.instances[f"i-{len(self.instances) + 1}"] = {"token": token, "state": "pending"}
+            self._requests[token] = request
+        if self._requests[token] != request:
+            return _error(400, "IdempotentParameterMismatch")
+        (name,) = (key for key, each in self.instances.items() if each["token"] == token)
+        return 200, _xml(action, "instancesSet", self._item(name))
 
     def _item(self, name):
         instance = self.instances[name]
@@ -86,10 +54,6 @@ class TokenService:
             f"<item><instanceId>{name}</instanceId><clientToken>{instance['token']}</clientToken>"
             f"<instanceState><name>{instance['state']}</name></instanceState></item>"
         )
-
-
-def _in_reservation(items):
-    return f"<item><instancesSet>{items}</instancesSet></item>"
 
 
 def _xml(operation, member, items):
@@ -102,10 +66,24 @@ def _error(status, code):
     return status, f"<Response><Errors>{error}</Errors><RequestID>r</RequestID></Response>"
 
 
-EXECUTED = ("reply lost", "reply cut", "error after", "connection closed after", "delayed")
-"""Faults after which the request was executed, though the client has no answer."""
-NOT_EXECUTED = ("refused", "request lost", "crash", "unavailable", "throttled")
-FAULTS = EXECUTED + NOT_EXECUTED
+# Each fault by what the client gets: an error of the transport, a response of another status, or
+# None: the response, cut off.
+EXECUTED = {
+    "reply lost": ReadTimeoutError,
+    "reply cut": None,
+    "error after": _error(500, "InternalError"),
+    "connection closed after": ConnectionClosedError,
+    # The request arrives when the client has given up, before whatever is sent next.
+    "delayed": ReadTimeoutError,
+}
+NOT_EXECUTED = {
+    "refused": EndpointConnectionError,
+    "request lost": ConnectionClosedError,
+    "crash": _error(500, "InternalError"),
+    "unavailable": _error(503, "Unavailable"),
+    "throttled": _error(503, "RequestLimitExceeded"),
+}
+FAULTS = {**EXECUTED, **NOT_EXECUTED}
 
 
 class Wire:
@@ -118,9 +96,7 @@ class Wire:
 
     def __init__(self, service, faults=()):
         self.tokens = []
-        self._service = service
-        self._faults = list(faults)
-        self._delayed = []
+        self._service, self._faults, self._delayed = service, list(faults), []
 
     def connect(self, client):
         """Answer the requests of a client."""
@@ -129,42 +105,24 @@ class Wire:
 
     def _answer(self, request, **_):
         body = {name: value for name, [value] in parse_qs(request.body).items()}
-        fault = None
+        for late in self._delayed:
+            self._service.answer(late)
+        self._delayed, fault = [], None
         if body["Action"] == "RunInstances":
             self.tokens.append(body["ClientToken"])
             fault = self._faults.pop(0) if self._faults else None
-        status, text = self._send(request.url, body, fault)
-        return AWSResponse(request.url, status, {}, _Raw(text.encode()))
-
-    def _send(self, url, body, fault):
-        for late in self._delayed:
-            self._service.answer(late)
-        self._delayed = []
         if fault == "delayed":
-            # It arrives when the client has given up, before whatever is sent next.
-            self._delayed.append(dict(body))
-        self._service.crash = fault == "crash"
-        is_sent = fault not in ("delayed", *NOT_EXECUTED) or fault == "crash"
-        answer = self._service.answer(body) if is_sent else None
-        if fault == "reply cut":
-            return 200, answer[1][: len(answer[1]) // 2]
-        if fault in _LOST:
-            raise _LOST[fault](endpoint_url=url)
-        return _ERRORS.get(fault, answer)
-
-
-_LOST = {
-    "refused": EndpointConnectionError,
-    "request lost": ConnectionClosedError,
-    "delayed": ReadTimeoutError,
-    "reply lost": ReadTimeoutError,
-    "connection closed after": ConnectionClosedError,
-}
-_ERRORS = {
-    "error after": _error(500, "InternalError"),
-    "unavailable": _error(503, "Unavailable"),
-    "throttled": _error(503, "RequestLimitExceeded"),
-}
+            self._delayed.append(body)
+        elif fault not in NOT_EXECUTED:
+            status, text = self._service.answer(body)
+        match FAULTS.get(fault):
+            case type() as kind:
+                raise kind(endpoint_url=request.url)
+            case (status, text):
+                pass
+            case None if fault:
+                text = text[: len(text) // 2]
+        return AWSResponse(request.url, status, {}, _Raw(text.encode()))
 
 
 def disconnect(client):
@@ -175,8 +133,8 @@ def disconnect(client):
 def schedule(seed):
     """Return the faults of a seed; at least one request is executed without an answer."""
     chance = random.Random(seed)
-    faults = [chance.choice(FAULTS) for _ in range(chance.randrange(4))]
-    faults.insert(chance.randrange(len(faults) + 1), chance.choice(EXECUTED))
+    faults = [chance.choice([*FAULTS]) for _ in range(chance.randrange(4))]
+    faults.insert(chance.randrange(len(faults) + 1), chance.choice([*EXECUTED]))
     return faults
 
 
@@ -204,13 +162,12 @@ def serving():
     """A service on a loopback port, which outlives its callers and answers while it may.
 
     Its `cuts` are of the next RunInstances requests, one each: `("lost", 0)` drops the request,
-    `("late", 0)` lets it arrive after the client gave up, `("crash", 0)` ends the service within
-    its transaction, and `("reply", part)` returns this part of the reply.
+    `("late", 0)` lets it arrive after the client gave up, and `("reply", part)` returns this part
+    of the reply.
     """
-    kept = TokenService()
+    kept, late = TokenService(), []
     kept.actions, kept.cuts, kept.may_answer = [], [], threading.Event()
     kept.may_answer.set()
-    late = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
@@ -224,15 +181,11 @@ def serving():
                 kept.answer(late.pop())
             if kind == "late":
                 late.append(request)
-            kept.crash = kind == "crash"
-            if kind not in ("reply", "crash"):
-                return
-            status, text = kept.answer(request)
-            head = (
-                f"HTTP/1.1 {status} .\r\nConnection: close\r\nContent-Length: {len(text)}\r\n\r\n"
-            )
-            reply = (head + text).encode()
-            self.wfile.write(b"" if kind == "crash" else reply[: int(part * len(reply))])
+            if kind == "reply":
+                status, text = kept.answer(request)
+                length = f"Connection: close\r\nContent-Length: {len(text)}"
+                reply = f"HTTP/1.1 {status} .\r\n{length}\r\n\r\n{text}".encode()
+                self.wfile.write(reply[: int(part * len(reply))])
 
         def log_message(self, *_):
             pass

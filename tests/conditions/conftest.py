@@ -32,6 +32,26 @@ class Values:
         return value
 
 
+class Box:
+    """Something that becomes full at some time, and remembers when it was read."""
+
+    def __init__(self, clock):
+        self._clock, self.content, self.times = clock, None, []
+
+    def read(self):
+        self.times.append(round(self._clock.now, 3))
+        return self.content
+
+    def fill_at(self, when, tell=lambda: None, content="full"):
+        """Fill it at this time, and tell of it."""
+
+        def fill():
+            self.content = content
+            tell()
+
+        self._clock.call_at(when, fill)
+
+
 @pytest.fixture
 def values(virtual_time):
     """Makes a callable: `values(None, "ready")`."""

@@ -2,11 +2,11 @@
 
 import dataclasses
 import enum
-import functools
 import typing
 from array import array
 from collections import UserList, deque
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -36,6 +36,9 @@ class Admin(User):
 class Slotted:
     def __init__(self, **attributes):
         self.__dict__.update(attributes)
+
+
+ANN, CONFIRMED = User("a"), User("a", confirmed=True)
 
 
 def matches(value, pattern):
@@ -83,24 +86,12 @@ nested = st.recursive(
         ((0, int), [range(2), deque([0, 5]), UserList([0, 1])], [range(3), b"\0\1", {0: 1}]),
         ((97,), [array("b", [97]), memoryview(b"a")], [b"a", bytearray(b"a"), {97}, iter([97])]),
         (("ok", ...), [("ok", None)], [("no", None)]),
-        (
-            User("a"),
-            [User("a"), User("a", loaded=9), Admin("a")],
-            [User("b"), User("a", confirmed=True), "a"],
-        ),
+        (ANN, [ANN, User("a", loaded=9), Admin("a")], [User("b"), CONFIRMED, "a"]),
         (User(str, ...), [User("a"), User("b", confirmed=True)], [User(3)]),
         (Admin("a"), [Admin("a")], [User("a")]),
         (like(User), [User("a")], [{}]),
-        (
-            like(User, confirmed=True),
-            [User("a", confirmed=True)],
-            [User("a"), Slotted(confirmed=True)],
-        ),
-        (
-            like(confirmed=True),
-            [User("a", confirmed=True), Slotted(confirmed=True)],
-            [User("a"), 3],
-        ),
+        (like(User, confirmed=True), [CONFIRMED], [ANN, Slotted(confirmed=True)]),
+        (like(confirmed=True), [CONFIRMED, Slotted(confirmed=True)], [ANN, 3]),
         (like(User, name=like(first="A")), [User(Slotted(first="A"))], [User("A")]),
     ],
 )
@@ -119,7 +110,7 @@ def test_a_pattern_matches_what_it_describes(pattern, matching, others):
         (str.isdecimal, "str.isdecimal"),
         (b"secret", "a particular bytes value"),
         ({"state": (int, "a")}, "{'state': (int, 'a')}"),
-        (User("a", confirmed=True), "User(name='a', confirmed=True)"),
+        (CONFIRMED, "User(name='a', confirmed=True)"),
         (like(confirmed=True), "object(confirmed=True)"),
         ({f"key{n}": "x" * 90 for n in range(90)}, "{'key0': 'xxx"),
     ],
@@ -158,22 +149,17 @@ class Fields(typing.TypedDict):
     a: int
 
 
+UNCHECKABLE = [list[int], typing.Literal["a"], typing.Any, Unchecked, Fields, int | list[int]]
+UNCHECKABLE += [typing.TypeVar("T")]
+
+
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        (list[int], "cannot be checked at run time"),
-        (typing.Literal["a"], "cannot be checked at run time"),
-        (typing.Any, "cannot be checked at run time"),
-        (Unchecked, "cannot be checked at run time"),
-        (Fields, "cannot be checked at run time"),
-        (int | list[int], "cannot be checked at run time"),
-        (typing.TypeVar("T"), "cannot be checked at run time"),
+        *[(each, "cannot be checked at run time") for each in UNCHECKABLE],
         (typing.NewType("Id", int), "cannot be checked at run time: use int"),
-        (_awaited, "plain function"),
-        (Awaited(), "plain function"),
-        (functools.partial(_awaited), "plain function"),
-        (success("DONE"), "use wait_for_case"),
-        ({"a": (success("DONE"),)}, "use wait_for_case"),
+        *[(each, "plain function") for each in (_awaited, Awaited(), partial(_awaited))],
+        *[(each, "use wait_for_case") for each in (success("DONE"), {"a": (success("DONE"),)})],
     ],
 )
 def test_an_uncheckable_pattern_is_refused(pattern, words):

@@ -35,13 +35,6 @@ def test_steps_share_the_time_left(styled, virtual_time, ready_at):
     assert virtual_time.now == pytest.approx(10, abs=1)
 
 
-def test_a_step_tells_the_exception_that_it_retried(styled, values):
-    broken = values(KeyError("x"), 0)
-    with pytest.raises(bwp.WaiterTimeoutError) as raised, steps(max_wait=9) as budget:
-        styled(budget).wait_for(broken, retry_on=KeyError)
-    assert str(raised.value).endswith("The last exception that was retried: KeyError: 'x'.")
-
-
 def test_an_option_of_a_step_wins(styled, values):
     call = values(0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1)
     with steps(max_wait=99, interval=2, retry_on=KeyError) as budget:

@@ -81,12 +81,9 @@ class FakeQueue:
         # The calls of such a client run in threads that can be abandoned.
         self.client = SESSION.client("sqs", config=Config(retries={"mode": "adaptive"}))
         self.client.receive_message, self.client.delete_message_batch = self.receive, self.delete
-        self.messages = queue.SimpleQueue()
-        self.requests = []
-        self.threads = set()
-        self.deleted = []
-        self.refuses_deletion = False
-        self.is_closed = False
+        self.messages, self.threads = queue.SimpleQueue(), set()
+        self.requests, self.deleted = [], []
+        self.refuses_deletion = self.is_closed = False
 
     def put(self, *bodies):
         self.messages.put([{"Body": body, "ReceiptHandle": body} for body in bodies])

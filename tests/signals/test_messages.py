@@ -17,6 +17,8 @@ RUNNING = {
     "detail": {"instance-id": "i-1", "state": "running"},
 }
 EVENT = json.dumps(RUNNING)
+NO_TEXT = '{"Type": "Notification", "Message": {"a": 1}}'
+CONFIRMATION = '{"Type": "SubscriptionConfirmation", "Message": "hello"}'
 
 
 @pytest.fixture
@@ -40,16 +42,8 @@ def notification(message):
         pytest.param("ready", "@ == 'ready'", id="text"),
         pytest.param("{broken", "@ == '{broken'", id="broken"),
         pytest.param("[" * 100_000, "type(@) == 'string'", id="nested without end"),
-        pytest.param(
-            '{"Type": "Notification", "Message": {"a": 1}}',
-            "Message.a == `1`",
-            id="an event that resembles SNS's",
-        ),
-        pytest.param(
-            '{"Type": "SubscriptionConfirmation", "Message": "hello"}',
-            "Message == 'hello'",
-            id="no notification",
-        ),
+        pytest.param(NO_TEXT, "Message.a == `1`", id="an event that resembles SNS's"),
+        pytest.param(CONFIRMATION, "Message == 'hello'", id="no notification"),
     ],
 )
 def test_a_message_holds_an_event(matching, body, expression):

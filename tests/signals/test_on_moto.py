@@ -1,6 +1,5 @@
 """Events of EventBridge and SNS in a queue of moto, received by the real thread."""
 
-import itertools
 import json
 
 import pytest
@@ -45,12 +44,6 @@ def by_sns(aws):
     return lambda event: sns.publish(TopicArn=topic, Message=json.dumps(event))
 
 
-def messages_left(aws):
-    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    found = aws.sqs.get_queue_attributes(QueueUrl=aws.url, AttributeNames=names)["Attributes"]
-    return [int(found[name]) for name in names]
-
-
 @pytest.mark.parametrize("way", [by_queue, by_event_bridge, by_sns])
 def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
     ec2 = aws.client("ec2")
@@ -69,52 +62,12 @@ def test_an_event_wakes_a_wait_that_polls_rarely(aws, way):
 
     ec2.meta.events.register("after-call.ec2.DescribeInstances", start)
     with SqsSignal(aws.url, client=aws.sqs, match="detail.state == 'running'") as running:
-        outcome = bwp.wait_until(
-            ec2,
-            "instance_running",
-            InstanceIds=[instance],
-            max_wait=LONG,
-            min_delay=LONG - 1,
-            wake_signal=running.matching(f"detail.\"instance-id\" == '{instance}'"),
-        )
+        own = running.matching(f"detail.\"instance-id\" == '{instance}'")
+        options = {"max_wait": LONG, "min_delay": LONG - 1, "wake_signal": own}
+        outcome = bwp.wait_until(ec2, "instance_running", InstanceIds=[instance], **options)
     assert outcome.observed == ["running"]
     assert outcome.attempts == len(attempts) == 2
     assert outcome.elapsed < SOON
-
-
-@pytest.mark.parametrize(("delete", "left"), [(True, [0, 0]), (False, [0, 3])])
-def test_messages_are_deleted_unless_delete_is_false(aws, delete, left):
-    send = by_queue(aws)
-    for number in range(3):
-        send({"number": number})
-    calls = []
-    aws.sqs.meta.events.register("after-call.sqs", lambda model, **_: calls.append(model.name))
-    # Only the last one matches.
-    signal = SqsSignal(aws.url, client=aws.sqs, match="number == `2`", delete=delete)
-    wait_for(iter([False, True]).__next__, max_wait=LONG, signal=signal, polling=False)
-    signal.close()
-    joined(aws.receivers())
-    assert messages_left(aws) == left
-    assert calls.count("DeleteMessageBatch") == int(delete)
-
-
-def test_without_the_queue_the_wait_polls(aws, caplog):
-    aws.sqs.delete_queue(QueueUrl=aws.url)
-    signal = SqsSignal(aws.url, client=aws.sqs)
-    attempts = itertools.count()
-    # As many as it takes until the thread has its response, and has logged it.
-    wait_for(
-        lambda: next(attempts) > 3 and "sqs changes" in caplog.text,
-        max_wait=LONG,
-        interval=0.02,
-        signal=signal,
-    )
-    assert "QueueDoesNotExist" in str(type(signal.error)) + str(signal.error)
-    signal.close()
-    assert [r.levelname for r in caplog.records if r.name == "boto_waiters_plus"] == ["WARNING"]
-    # The name of the queue, without the account in its URL.
-    assert caplog.messages[-1].startswith("sqs changes: ")
-    assert aws.url not in caplog.messages[-1]
 
 
 def test_a_queue_resource_is_received_from(aws):
@@ -122,4 +75,17 @@ def test_a_queue_resource_is_received_from(aws):
     by_queue(aws)({})
     wait_for(iter([False, True]).__next__, max_wait=LONG, signal=SqsSignal(queue), polling=False)
     joined(aws.receivers())
-    assert messages_left(aws) == [0, 0]
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    left = aws.sqs.get_queue_attributes(QueueUrl=aws.url, AttributeNames=names)["Attributes"]
+    assert [left[name] for name in names] == ["0", "0"]
+
+
+def test_without_the_queue_the_wait_polls(aws, caplog):
+    aws.sqs.delete_queue(QueueUrl=aws.url)
+    with SqsSignal(aws.url, client=aws.sqs) as signal:
+        # Until the thread has its response, and has logged it.
+        wait_for(lambda: caplog.messages, max_wait=LONG, interval=0.02, signal=signal)
+    assert "QueueDoesNotExist" in str(type(signal.error)) + str(signal.error)
+    # The name of the queue, without the account in its URL.
+    assert caplog.messages[-1].startswith("sqs changes: ")
+    assert aws.url not in caplog.messages[-1]

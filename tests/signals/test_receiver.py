@@ -5,18 +5,26 @@ import contextvars
 import logging
 import threading
 
+import pytest
+
 from boto_waiters_plus.conditions import wait_for, wait_for_async
+from boto_waiters_plus.signals import SqsSignal
 from boto_waiters_plus.signals.receiver import Receiver
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
 from .conftest import LONG, SOON, joined, receivers, refused, until
 
 
-def test_a_message_wakes_and_is_deleted(signal, fake):
-    subscription = signal.subscribe()
-    fake.put('"a"', '"b"')
-    assert subscription.wait(SOON)
-    assert until(lambda: fake.deleted == ['"a"', '"b"'])
+@pytest.mark.parametrize("delete", [True, False])
+def test_messages_are_deleted_unless_delete_is_false(fake, delete):
+    # Only the last one matches.
+    with SqsSignal(fake.url, client=fake.client, match="@ == 'b'", delete=delete) as signal:
+        subscription = signal.subscribe()
+        fake.put("a", "b")
+        assert subscription.wait(SOON)
+        assert until(lambda: len(fake.requests) == 2)
+        assert fake.deleted == (["a", "b"] if delete else [])
+    assert joined(fake.threads)
 
 
 def test_the_thread_runs_only_while_subscribed(signal, fake):
@@ -71,10 +79,8 @@ def test_closing_ends_the_thread_and_no_wait(signal, fake):
         has_read.release()
         return full.is_set()
 
-    def wait():
-        wait_for(read, max_wait=LONG, interval=0.05, signal=signal)
-
-    waiting = threading.Thread(target=wait, daemon=True)
+    options = {"max_wait": LONG, "interval": 0.05, "signal": signal}
+    waiting = threading.Thread(target=wait_for, args=[read], kwargs=options, daemon=True)
     waiting.start()
     assert has_read.acquire(timeout=SOON)
     assert until(lambda: fake.requests)

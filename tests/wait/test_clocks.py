@@ -18,14 +18,6 @@ YEARS = 1e8
 """Seconds, more than system calls take."""
 
 
-@pytest.fixture
-def sleeps(monkeypatch):
-    """The seconds that `time.sleep` got; it does not sleep."""
-    asked = []
-    monkeypatch.setattr(time, "sleep", asked.append)
-    return asked
-
-
 def attempts_of_a_wait(on_call=lambda _number: None, **events):
     """Return the attempts of a wait of 600 s with a fixed delay of 15 s that times out."""
     numbers = itertools.count(1)

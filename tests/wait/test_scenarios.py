@@ -18,15 +18,16 @@ import boto3
 import botocore.exceptions
 import pytest
 from aio.clients import required
+from wait import forms
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import conditions, idempotency, operations
+from boto_waiters_plus import conditions, operations
 from boto_waiters_plus.conditions import ConditionWait, failure, poll, poll_async, success
 from boto_waiters_plus.signals import Signal
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())
 WAITS = [{**each, "waiter": CASES["waiters"][each["waiter"]]} for each in CASES["waits"]]
-INPUT = {"names": ["a", "b"]}
+INPUT = forms.SUBJECTS["codebuild"].parameters
 KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 # A task checks its signals this often, in seconds.
 SLACK = 0.06
@@ -152,17 +153,7 @@ def in_loop(operation, wait):
         assert operation.is_begun or asyncio.all_tasks() == {asyncio.current_task()}
         return end
 
-    return ended(asyncio.run(main()))
-
-
-def ended(end):
-    try:
-        if isinstance(end, BaseException):
-            raise end
-        return end
-    finally:
-        # An error that is raised here is in no cycle with this frame.
-        del end
+    return forms.ended(asyncio.run(main()))
 
 
 def by_poll(operation, scenario, options):
@@ -181,68 +172,29 @@ def by_poll_async(operation, scenario, options):
     return in_loop(operation, wait)
 
 
-def alone(client, definition, options):
-    return bwp.wait_until(client, definition, **INPUT, **options)
+def answered(wait):
+    """The same, with the transient errors of a wait; an effect's own default is another."""
+    return lambda client, definition, options: wait(
+        client, definition, {"retry_transient": "answered", **options}
+    )
 
 
-async def alone_async(client, definition, options):
-    return await bwp.wait_until_async(client, definition, **INPUT, **options)
-
-
-def by_waiter_object(client, definition, options):
-    bwp.enable(client, definitions=definition)
-    return client.get_waiter("thing").wait(**INPUT, **options)
-
-
-async def by_waiter_object_async(client, definition, options):
-    bwp.enable(client, definitions=definition)
-    waiter = client.get_waiter("thing")
-    await waiter.wait(**INPUT, **options)
-    return waiter.outcome
-
-
-def batch(client, definition, options):
-    wait = bwp.Wait(client, definition, INPUT, **options)
-    return ended(bwp.wait_all([wait], on_failure="collect")[0])
-
-
-async def batch_async(client, definition, options):
-    wait = bwp.Wait(client, definition, INPUT, **options)
-    return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
-
-
-def changed(client, definition, options):
-    """The arguments of a call after which the wait follows."""
-    # The effect's own default is another: the service has answered.
-    return {
-        "name": "p",
-        "then_wait": (definition, lambda _: INPUT),
-        "retry_transient": "answered",
-        **options,
-    }
-
-
-def begun(client, definition, options):
-    return bwp.begin(client.delete_project, **changed(client, definition, options)).result()
-
-
-async def begun_async(client, definition, options):
-    arguments = changed(client, definition, options)
-    return await (await bwp.begin_async(client.delete_project, **arguments))
+def in_store(store, options):
+    return {"in_store": store, "include_response": True, "retry_transient": "answered", **options}
 
 
 def begun_in_store(client, definition, options):
     with opened_store() as store:
-        arguments = kept(store) | changed(client, definition, options)
-        operation = bwp.begin(client.delete_project, **arguments)
+        call, arguments = forms.changing(client, definition, in_store(store, options))
+        operation = bwp.begin(call, **arguments)
         store.work(until_idle=True, make_client=lambda _: client)
         return operation.result(60)
 
 
 async def begun_in_store_async(client, definition, options):
     with opened_store() as store:
-        arguments = kept(store) | changed(client, definition, options)
-        operation = await bwp.begin_async(client.delete_project, **arguments)
+        call, arguments = forms.changing(client, definition, in_store(store, options))
+        operation = await bwp.begin_async(call, **arguments)
         store.work(until_idle=True, make_client=lambda _: client)
         return await operation
 
@@ -251,26 +203,16 @@ def opened_store():
     return contextlib.closing(operations.Store(":memory:", clock=time.monotonic))
 
 
-def kept(store):
-    return {"in_store": store, "include_response": True}
+def with_defaults(wait):
+    """The options of a wait that follows `call_once` are those of its client."""
 
+    def form(client, definition, options):
+        given = {"retry_transient": "answered", **options}
+        own = {name: given.pop(name) for name in ("max_wait", "cancel_event") if name in given}
+        bwp.enable(client, defaults=given)
+        return wait(client, definition, {"allow_repeat": True, **own})
 
-def called(client, definition, options):
-    """The arguments of `call_once`, which takes the options of its wait from the client."""
-    given = changed(client, definition, options)
-    own = ("name", "then_wait", "max_wait", "cancel_event")
-    bwp.enable(client, defaults={name: given[name] for name in given if name not in own})
-    return {"allow_repeat": True, **{name: given[name] for name in own if name in given}}
-
-
-def called_once(client, definition, options):
-    arguments = called(client, definition, options)
-    return idempotency.call_once(client.delete_project, **arguments).outcome
-
-
-async def called_once_async(client, definition, options):
-    arguments = called(client, definition, options)
-    return (await idempotency.call_once_async(client.delete_project, **arguments)).outcome
+    return form
 
 
 def on_boto3(wait):
@@ -309,15 +251,14 @@ def by_case(operation, scenario, options):
 def by_case_async(operation, scenario, options):
     cases, options = condition_of(scenario, options)
     call = awaited(operation)
-    return in_loop(
-        operation, conditions.wait_for_case_async(lambda: call(**INPUT), cases, **options)
-    )
+    wait = conditions.wait_for_case_async(lambda: call(**INPUT), cases, **options)
+    return in_loop(operation, wait)
 
 
 def by_case_in_batch(operation, scenario, options):
     cases, options = condition_of(scenario, options)
     wait = ConditionWait(lambda: operation(**INPUT), cases, **options)
-    return ended(bwp.wait_all([wait], on_failure="collect")[0])
+    return forms.ended(*bwp.wait_all([wait], on_failure="collect"))
 
 
 def by_case_in_batch_async(operation, scenario, options):
@@ -334,24 +275,24 @@ def by_case_in_batch_async(operation, scenario, options):
 
 
 ON_CLIENTS = {
-    "wait_until": on_boto3(alone),
-    "get_waiter": on_boto3(by_waiter_object),
-    "wait_until_async": on_boto3(alone_async),
-    "wait_until_async on aiobotocore": on_aiobotocore(alone_async),
-    "get_waiter on aiobotocore": on_aiobotocore(by_waiter_object_async),
-    "wait_all": on_boto3(batch),
-    "wait_all_async": on_boto3(batch_async),
-    "wait_all_async on aiobotocore": on_aiobotocore(batch_async),
+    "wait_until": on_boto3(forms.alone),
+    "get_waiter": on_boto3(forms.by_waiter_object),
+    "wait_until_async": on_boto3(forms.alone_async),
+    "wait_until_async on aiobotocore": on_aiobotocore(forms.alone_async),
+    "get_waiter on aiobotocore": on_aiobotocore(forms.by_waiter_object_async),
+    "wait_all": on_boto3(forms.batch),
+    "wait_all_async": on_boto3(forms.batch_async),
+    "wait_all_async on aiobotocore": on_aiobotocore(forms.batch_async),
 }
 AFTER_CALLS = {
-    "begin": on_boto3(begun),
-    "begin_async": on_boto3(begun_async),
+    "begin": on_boto3(answered(forms.begun)),
+    "begin_async": on_boto3(answered(forms.begun_async)),
     "begin in a store": on_boto3(begun_in_store),
     "begin_async in a store": on_boto3(begun_in_store_async),
-    "begin_async on aiobotocore": on_aiobotocore(begun_async),
-    "call_once": on_boto3(called_once),
-    "call_once_async": on_boto3(called_once_async),
-    "call_once_async on aiobotocore": on_aiobotocore(called_once_async),
+    "begin_async on aiobotocore": on_aiobotocore(answered(forms.begun_async)),
+    "call_once": on_boto3(with_defaults(forms.called_once)),
+    "call_once_async": on_boto3(with_defaults(forms.called_once_async)),
+    "call_once_async on aiobotocore": on_aiobotocore(with_defaults(forms.called_once_async)),
 }
 CONDITIONS = {
     "wait_for_case": by_case,
@@ -359,13 +300,8 @@ CONDITIONS = {
     "ConditionWait in wait_all": by_case_in_batch,
     "ConditionWait in wait_all_async": by_case_in_batch_async,
 }
-FORMS = {
-    "poll": by_poll,
-    "poll_async": by_poll_async,
-    **ON_CLIENTS,
-    **AFTER_CALLS,
-    **CONDITIONS,
-}
+POLLS = {"poll": by_poll, "poll_async": by_poll_async}
+FORMS = {**POLLS, **ON_CLIENTS, **AFTER_CALLS, **CONDITIONS}
 STORED = {"begin in a store", "begin_async in a store"}
 STOCK = {"get_waiter", "get_waiter on aiobotocore"}
 IN_THREADS = {
