@@ -4,8 +4,10 @@ import copy
 import json
 from types import SimpleNamespace
 
+import boto3
 import botocore
 import pytest
+from moto import mock_aws
 
 
 @pytest.fixture
@@ -34,6 +36,17 @@ def queue_ready(waitable):
         )
 
     return make
+
+
+@pytest.fixture(scope="module")
+def aws():
+    """Moto, with `my-bucket`, whose versioning is suspended."""
+    with mock_aws():
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="my-bucket")
+        configuration = {"Status": "Suspended"}
+        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
+        yield
 
 
 @pytest.fixture

@@ -4,16 +4,17 @@ import contextlib
 import json
 import os
 import signal
+from pathlib import Path
 
 import boto3
 import pytest
 from botocore import exceptions as botocore
-from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli.exit_codes import Terminated, ended_by_sigterm
 
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 REFUSED = botocore.ClientError({"Error": {"Code": "AccessDenied"}}, "HeadBucket")
 
 
@@ -58,32 +59,28 @@ def listing(monkeypatch, command):
     return run
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (botocore.ParamValidationError(report="Missing"), 2),
-        (TIMEOUT, 124),
-        (ATTEMPTS, 124),
-        (botocore.NoCredentialsError(), 253),
-        (botocore.PartialCredentialsError(provider="env", cred_var="key"), 253),
-        (botocore.NoRegionError(), 253),
-        (botocore.ProfileNotFound(profile="p"), 253),
-        (failed(botocore.CredentialRetrievalError(provider="p", error_msg="m")), 253),
-        (failed(botocore.UnauthorizedSSOTokenError()), 253),
-        (failed(EXPIRED_LOGIN()), 253),
-        (failed(REFUSED), 254),
-        (REFUSED, 254),
-        (failed(REFUSED, acceptor="failure when p is F"), 255),
-        (failed(), 255),
-        (failed(botocore.EndpointConnectionError(endpoint_url="u")), 255),
-        (bwp.WaiterCancelledError("W", "cancelled"), 255),
-        (many(TIMEOUT, ATTEMPTS), 124),
-        (many(failed(REFUSED), failed(REFUSED)), 254),
-        (many(TIMEOUT, failed(REFUSED)), 255),
-        (RuntimeError(), 255),
-    ],
-    ids=lambda value: repr(value)[:60],
-)
+@pytest.mark.parametrize(("error", "code"), [
+    (botocore.ParamValidationError(report="Missing"), 2),
+    (TIMEOUT, 124),
+    (ATTEMPTS, 124),
+    (botocore.NoCredentialsError(), 253),
+    (botocore.PartialCredentialsError(provider="env", cred_var="key"), 253),
+    (botocore.NoRegionError(), 253),
+    (botocore.ProfileNotFound(profile="p"), 253),
+    (failed(botocore.CredentialRetrievalError(provider="p", error_msg="m")), 253),
+    (failed(botocore.UnauthorizedSSOTokenError()), 253),
+    (failed(EXPIRED_LOGIN()), 253),
+    (failed(REFUSED), 254),
+    (REFUSED, 254),
+    (failed(REFUSED, acceptor="failure when p is F"), 255),
+    (failed(), 255),
+    (failed(botocore.EndpointConnectionError(endpoint_url="u")), 255),
+    (bwp.WaiterCancelledError("W", "cancelled"), 255),
+    (many(TIMEOUT, ATTEMPTS), 124),
+    (many(failed(REFUSED), failed(REFUSED)), 254),
+    (many(TIMEOUT, failed(REFUSED)), 255),
+    (RuntimeError(), 255),
+], ids=lambda value: repr(value)[:60])  # fmt: skip
 def test_each_error_has_its_code(error, code, listing):
     def fail():
         raise error
@@ -94,13 +91,10 @@ def test_each_error_has_its_code(error, code, listing):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGTERM ends a process at once there")
-@pytest.mark.parametrize(
-    ("sent", "handler", "code", "ending"),
-    [
-        (signal.SIGTERM, signal.SIG_DFL, 143, "terminated"),
-        (signal.SIGINT, signal.default_int_handler, 130, "interrupted"),
-    ],
-)
+@pytest.mark.parametrize(("sent", "handler", "code", "ending"), [
+    (signal.SIGTERM, signal.SIG_DFL, 143, "terminated"),
+    (signal.SIGINT, signal.default_int_handler, 130, "interrupted"),
+])  # fmt: skip
 def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing):
     before = signal.signal(sent, handler)
     try:
@@ -110,57 +104,20 @@ def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing)
         signal.signal(sent, before)
 
 
-# --- commands -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def aws():
-    with mock_aws():
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket="my-bucket")
-        configuration = {"Status": "Suspended"}
-        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
-        yield
-
-
-VERSIONING = "s3 get-bucket-versioning --until Enabled"
-SUSPENDED = f"{VERSIONING} --failure Suspended"
-
-
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ("s3 bucket-exists --bucket my-bucket", 0),
-        ("s3 bucket-exists --bucket none", 124),
-        ("s3 bucket-exists --bucket none --max-attempts 2", 124),
-        (f"{SUSPENDED} --bucket my-bucket", 255),
-        (f"{VERSIONING} --bucket my-bucket --bucket none", 254),
-        ("s3 bucket-exists --bucket my-bucket --profile none", 253),
-        ("s3 bucket-exists --each bucket none nothing", 124),
-        (f"{SUSPENDED} --retry-on-error NoSuchBucket --each bucket none my-bucket", 255),
-        ("s3 bucket-exists", 2),
-        ("begin s3 delete-bucket --allow-repeat --bucket none", 254),
-        ("begin s3 create-bucket --bucket new-bucket --allow-repeat", 0),
-        ("begin s3 create-bucket --bucket new-bucket --allow-repeat --profile none", 253),
-    ],
-)
-def test_commands_exit_with_the_code_of_the_end(words, code, command):
-    assert command(f"{words} --max-wait 9")[0] == code
+@pytest.mark.parametrize(("words", "code", "text"), CASES["ends"])
+def test_commands_exit_with_the_code_of_the_end(words, code, text, command):
+    found, out, err = command(words)
+    assert (found, text in out + err) == (code, True), out + err
 
 
-@pytest.mark.parametrize(
-    ("replies", "code"),
-    [
-        ([{"Status": "Enabled"}], 0),
-        ([{"Status": "Suspended"}], 255),
-        ([REFUSED], 254),
-        ([{"Status": "none"}], 124),
-    ],
-)
-def test_stored_wait_has_the_same_code(replies, code, answers, tmp_path, command):
+@pytest.mark.parametrize(("reply", "code"), [
+    ({"Status": "Enabled"}, 0), ({"Status": "Suspended"}, 255), (REFUSED, 254),
+    ({"Status": "none"}, 124),
+])  # fmt: skip
+def test_stored_wait_has_the_same_code(reply, code, answers, tmp_path, command):
     client = boto3.client("s3")
-    answers(client, *replies)
+    answers(client, reply)
     states = {"path": "Status", "success": ["Enabled"], "failure": ["Suspended"]}
     waiter = bwp.WaiterDefinition.from_states("Versioned", "GetBucketVersioning", **states)
     url = str(tmp_path / "waits.db")

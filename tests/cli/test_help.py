@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from botocore.model import ServiceModel
@@ -9,6 +10,8 @@ from botocore.model import ServiceModel
 from boto_waiters_plus.cli.operation_parameters import add_operation_parameters, first_sentences
 from boto_waiters_plus.cli.parser import Parser
 from boto_waiters_plus.service.catalog import definitions_of
+
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -65,19 +68,7 @@ def test_a_definition_of_ones_own_is_described(helped, waitable, tmp_path):
     assert "\nWaits until it is 50% there\\x1b[31m.\n\nAcceptors" in out
 
 
-DOCUMENTED = {
-    "<p>The ID. It is <b>long</b>. A third.</p><p>More.</p>": "The ID. It is long.",
-    "<p>The ID. For more information, see <a href='x'>this</a>.</p>": "The ID.",
-    "<p>The ID, e.g. AB. Second.</p>": "The ID, e.g. AB. Second.",
-    "<p/> <p>A &lt;key&gt;\n  is  100% here</p>": "A <key> is 100% here",
-    "<p>The kind. One of:</p><ul><li>a</li></ul>": "The kind.",
-    "<p>One of:</p><ul><li>a</li></ul>": "One of",
-    "\x1b[31mred": "\\x1b[31mred",
-    "": "",
-}
-
-
-@pytest.mark.parametrize(("documentation", "text"), DOCUMENTED.items())
+@pytest.mark.parametrize(("documentation", "text"), CASES["described"])
 def test_a_parameter_is_described_in_plain_text(documentation, text):
     assert first_sentences(documentation) == text
     members = {"Name": {"shape": "S", "documentation": documentation}}
@@ -103,17 +94,7 @@ def test_no_option_is_broken_at_a_hyphen(helped):
             assert not re.search(r"[a-z]-$", line)
 
 
-@pytest.mark.parametrize(
-    ("words", "listed", "following"),
-    [
-        ("s3", "bucket-exists", "boto-wait s3 WAITER --max-wait TIME"),
-        ("wait s3", "bucket-exists", "boto-wait s3 WAITER --max-wait TIME"),
-        ("s3 --max-wait 5m", "bucket-exists", "WAITER"),
-        ("s3api --bucket b", "bucket-exists", "boto-wait s3 WAITER"),
-        ("s3 --until gone", "get-bucket-versioning", "OPERATION --until STATE"),
-        ("sts", "get-session-token", "boto-wait sts OPERATION --until STATE"),
-    ],
-)
+@pytest.mark.parametrize(("words", "listed", "following"), CASES["missing"])
 def test_a_service_alone_lists_what_can_follow(command, words, listed, following):
     code, out, err = command(words)
     first, *names, last = err.splitlines()
@@ -123,24 +104,7 @@ def test_a_service_alone_lists_what_can_follow(command, words, listed, following
     assert following in last
 
 
-@pytest.mark.parametrize(
-    ("words", "same"),
-    [
-        ("help", "--help"),
-        ("s3 help", "s3 --help"),
-        ("s3 bucket-exists help", "s3 bucket-exists --help"),
-        ("wait s3 bucket-exists help", "s3 bucket-exists --help"),
-        ("help s3 bucket-exists", "s3 bucket-exists --help"),
-        ("begin help", "begin --help"),
-        ("begin s3 create-bucket help", "begin s3 create-bucket --help"),
-        ("list help", "list --help"),
-        ("run help", "run --help"),
-        ("operations list help", "operations list --help"),
-        ("s3api bucket-exists help", "s3 bucket-exists --help"),
-        ("configservice help", "config --help"),
-        ("show s3api bucket-exists", "show s3 bucket-exists"),
-    ],
-)
+@pytest.mark.parametrize(("words", "same"), CASES["same help"])
 def test_words_of_the_aws_cli_are_understood(helped, words, same):
     assert helped(words) == helped(same)
 
@@ -153,31 +117,8 @@ def test_help_may_be_a_value_or_a_word(command, tmp_path, called):
     assert command("run", tmp_path / "script.py", "help")[1] == "['help']\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        ("s3 wait bucket-exists --bucket b", "boto-wait s3 bucket-exists ..."),
-        ("s3api wait bucket-exists --bucket b", "boto-wait s3api bucket-exists ..."),
-        ("s3 wait", "boto-wait s3 ..."),
-        ("s3 wait help", "boto-wait s3 ..."),
-        ("s3 wait \x1b[31m", "boto-wait s3 \\x1b[31m ..."),
-        ("deploy wait deployment-successful", "did you mean 'codedeploy'?"),
-    ],
-)
-def test_wait_of_the_aws_cli_is_left_out(command, words, hint):
-    code, out, err = command(words)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.endswith(f"{hint}\n")
-
-
 def test_columns_of_list_are_explained(helped):
     legend = helped("list --help", 80).partition("--output")[2]
     heads = helped("list s3").splitlines()[0].split()[2:]
     for title in (*heads, "GENERATED", "CURATED"):
         assert re.search(rf"^{title} +\w", legend, re.MULTILINE)
-
-
-@pytest.mark.parametrize("words", ["s3 bucket-exists", "begin s3 create-bucket"])
-def test_an_error_names_the_help_that_has_the_parameters(command, words):
-    code, _, err = command(f"{words} --bucket")
-    assert (code, f"`boto-wait {words} --help`" in err) == (2, True)

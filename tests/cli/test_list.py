@@ -112,20 +112,6 @@ def test_a_word_without_letters_describes_nothing(command):
     assert (code, out, "no waiter is described" in err) == (0, "", True)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("athna", "no service 'athna'; did you mean 'athena'?"),
-        ("cloudwatch-lgs", "no service 'cloudwatch-lgs'; did you mean 'cloudwatch-logs'?"),
-        ("'zzzzzz\x1b[31m'", "no service 'zzzzzz\\x1b[31m'"),
-        ("--tag generatd", "no waiter with the tag 'generatd'; did you mean 'generated'?"),
-        ("s3 --tag zzz", "no waiter with the tag 'zzz'"),
-    ],
-)
-def test_unknown_name_exits_with_2_and_a_suggestion(words, message, command):
-    assert command(f"list {words}") == (2, "", f"boto-wait list: {message}\n")
-
-
 @pytest.mark.parametrize("words", ["list rds", "list db instance", "show rds"])
 def test_effects_stand_below_waiters_under_a_heading(words, command):
     code, out, _ = command(words)

@@ -3,23 +3,20 @@
 import contextlib
 import functools
 import io
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from boto_waiters_plus.cli import main
 
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
+
 
 def test_help_names_the_subcommands(command):
     code, out, _ = command("--help")
     assert (code, "\n    demo " in out) == (0, True)
-
-
-@pytest.mark.parametrize("words", ["", "check"])
-def test_missing_arguments_exit_with_2_and_one_line(words, command):
-    code, out, err = command(words)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"(see `{' '.join(['boto-wait', *words.split()])} --help`)" in err
 
 
 def test_stdout_may_lack_characters(monkeypatch):
@@ -29,26 +26,7 @@ def test_stdout_may_lack_characters(monkeypatch):
     assert b"\\xb7" in stdout.buffer.getvalue()
 
 
-@pytest.mark.parametrize(("line", "words"), [
-    ("sched", {"schedule", "scheduler"}), ("sca", {"scan"}), ("hist", {"history"}),
-    ("s3 bucket-e", {"bucket-exists"}), ("show st", {"stepfunctions", "storagegateway"}),
-    ("show sts", set()), ("s3 bucket-exists --bu", {"--bucket"}),
-    ("s3 get-bucket-versi", {"get-bucket-versioning"}), ("s3 put-bucket-versi", set()),
-    ("s3 get-bucket-versioning --until E", {"Enabled"}),
-    ("s3 get-bucket-versioning --until Enabled S", {"Suspended"}),
-    ("s3 get-bucket-versioning --until Enabled --buc", {"--bucket"}),
-    ("ecs describe-tasks --until RUNNING --state-path tasks[].l", {"tasks\\[\\].lastStatus"}),
-    ("nothing bucket", set()), ("begin stepf", {"stepfunctions"}), ("begin nothing x", set()),
-    ("begin rds modify-db-inst", {"modify-db-instance"}), ("begin rds describe-db-in", set()),
-    # Without an effect, it is offered where no other operation is.
-    ("begin ec2 create-tag", {"create-tags"}), ("begin s3 create-bucket", {"create-bucket"}),
-    ("begin rds modify-db-instance --then ", {"db-instance-modified"}),
-    ("begin RDS ModifyDBInstance --then ", {"db-instance-modified"}),
-    ("begin ec2 run-instances --image-id ami-1 --then instance-s", {"instance-status-ok"}),
-    ("begin ec2 create-tags --then ", set()), ("begin --resume calls/1 --then ", set()),
-    ("show rds modify-db-inst", {"modify-db-instance"}), ("list --chan", {"--changes"}),
-    ("show rds db-instance-s", {"db-instance-stopped"}), ("schedule rds modify-db-inst", set()),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "words"), CASES["completed"])
 def test_words_are_completed(line, words, monkeypatch, capsys):
     argcomplete = pytest.importorskip("argcomplete")
     # In a shell's process it ends the process, and has file descriptors.
@@ -66,4 +44,4 @@ def test_words_are_completed(line, words, monkeypatch, capsys):
     with contextlib.suppress(SystemExit):
         main([])
     assert capsys.readouterr() == ("", "")
-    assert {*found.getvalue().split()} == words
+    assert {*found.getvalue().split()} == {*words}

@@ -116,11 +116,6 @@ def test_given_definitions_are_shown_with_the_service(queue_ready, tmp_path, com
     assert "queue_ready" not in command("show sqs")[1]
 
 
-def test_an_unknown_service_alone_gets_a_hint(command):
-    code, out, err = command("show athna")
-    assert (code, out, "did you mean 'athena'?" in err) == (2, "", True)
-
-
 @pytest.mark.parametrize(
     ("operation", "words"),
     [

@@ -7,7 +7,6 @@ import sys
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from boto_waiters_plus.cli import main
 
@@ -15,16 +14,6 @@ BUCKET = "s3 bucket-exists --bucket my-bucket --max-wait"
 NONE = "s3 bucket-exists --bucket none --max-wait"
 
 pytestmark = pytest.mark.usefixtures("aws")
-
-
-@pytest.fixture(scope="module")
-def aws():
-    with mock_aws():
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket="my-bucket")
-        configuration = {"Status": "Suspended"}
-        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
-        yield
 
 
 def lines(text):
@@ -179,8 +168,6 @@ def test_options_of_the_wait_are_passed_on(command):
     [facts] = lines(out)
     assert (code, facts["timeline"][0]["elapsed"]) == (0, pytest.approx(5, abs=0.5))
     assert facts["elapsed"] == pytest.approx(65, abs=1)
-    code, _, err = command(f"{BUCKET} 1m --success-for 1m")
-    assert (code, "--success-for" in err) == (2, True)
 
 
 def test_errors_are_retried_for_as_long_as_the_line_says(command):
@@ -204,42 +191,12 @@ def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(command, wo
     assert ("--retry-transient always" in err, code == 255) == (attempts == 1, attempts == 1)
 
 
-def test_a_missing_resource_ends_with_the_option_that_waits_for_it(command):
-    words = "s3 get-bucket-versioning --until Enabled --bucket none --max-wait 9"
-    code, _, err = command(words)
-    assert (code, "--missing-ok-for 60 retries for 60 s.\n" in err) == (254, True)
-
-
 def test_definitions_can_be_given(command, queue_ready, tmp_path):
     (tmp_path / "waiters.json").write_text(queue_ready())
     boto3.client("sqs").create_queue(QueueName="q")
     words = "sqs queue-ready --queue-name q --max-wait 9 --definitions"
     code, out, _ = command(words, tmp_path / "waiters.json")
     assert (code, "QueueReady after" in out) == (0, True)
-
-
-@pytest.mark.parametrize(("words", "code"), [
-    ("--until Suspended", 0), ("--until Enabled", 124), ("--until Enabled Suspended", 0),
-    ("--until Enabled --failure Suspended", 255), ("--until Suspended --state-path Status", 0),
-    ("--until Enabled --success-on-error NoSuchBucket --bucket none", 0),
-])  # fmt: skip
-def test_until_waits_for_a_state_of_an_operation(command, words, code):
-    given = f"s3 get-bucket-versioning --bucket my-bucket {words} --max-wait 9"
-    assert command(given)[0] == code
-
-
-@pytest.mark.parametrize(("words", "code", "text"), [
-    ("s3 head-bucket --bucket none", 0, "HeadBucketUntilGone after"),
-    ("s3 head-bucket --bucket my-bucket", 124, "timed out"),
-    ("ec2 describe-vpcs --vpc-ids vpc-1 --output json", 0, "InvalidVpcID.NotFound"),
-    ("ec2 describe-vpcs --each vpc-ids vpc-1 vpc-2", 0, "DescribeVpcsUntilGone after"),
-    ("ec2 describe-vpcs", 2, "lists all resources"),
-    ("s3 get-bucket-versioning --bucket none", 2, "give --success-on-error, the errors"),
-    ("s3 get-bucket-versioning --bucket none --success-on-error NoSuchBucket", 0, "UntilGone"),
-])  # fmt: skip
-def test_until_gone_waits_for_the_end(command, words, code, text):
-    found, out, err = command(f"{words} --until gone --max-wait 9")
-    assert (found, text in out + err) == (code, True), out + err
 
 
 def test_help_of_an_operation_lists_its_states(command):
