@@ -131,22 +131,6 @@ def test_operations_with_effects_are_listed_for_a_service(command, monkeypatch):
         assert not {"describe-db-instances", "add-tags-to-resource"} & rows.keys()
 
 
-@pytest.mark.parametrize("words", ["begin sts", "begin sts --help"])
-def test_a_service_without_effects_says_so(words, command):
-    _, out, err = command(words)
-    assert "Operations of sts with an effect, and their effects:\n  none\n" in out + err
-
-
-def test_help_names_the_effects_of_an_operation(command):
-    code, out, _ = command("begin ec2 run-instances --help")
-    effects, _, _ = out.partition("positional arguments:")
-    assert (code, "`begin` waits for InstanceRunning." in effects) == (0, True)
-    choices = re.findall(r"^option +--then ([-a-z]+)$", effects, re.MULTILINE)
-    assert choices[:2] == ["instance-running", "instance-status-ok"]
-    assert re.search(r"^basis +identity: ", effects, re.MULTILINE)
-    assert "tags are changed" in " ".join(command("begin ec2 create-tags --help")[1].split())
-
-
 # --- calls and waits that are interrupted ---------------------------------------------------------
 
 

@@ -3,11 +3,14 @@
 import copy
 import json
 import re
+from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
+
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -44,24 +47,27 @@ def test_services_are_listed_with_their_counts(listed, as_json, command):
     assert (services.keys(), services["stepfunctions"]) == (by_name.keys(), "sfn")
 
 
-@pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
-def test_waiters_are_listed_by_either_service_name(service, listed):
-    rows = {row[0]: row[1:] for row in listed(service)}
-    assert rows["export_task_completed"] == [
-        "DescribeExportTasks",
-        "2 to 5 s",
-        "run on moto, every value of the enum",
-        "curated, run-on-moto",
-    ]
+@pytest.mark.parametrize(("words", "row"), CASES["listed"])
+def test_waiters_and_effects_are_found(words, row, listed):
+    assert row in [each[: len(row)] for each in listed(words)]
 
 
-def test_waiters_can_be_listed_by_tag(listed):
-    names = {row[0] for row in listed("rds --tag curated")}
-    assert "db_instance_stopped" in names
-    assert "db_instance_available" not in names
+@pytest.mark.parametrize(("words", "message"), CASES["nothing found"])
+def test_nothing_found_is_a_message(words, message, command):
+    code, out, err = command(f"list {words}")
+    assert (code, out, err.count("\n"), message in err) == (0, "", 1, True)
+
+
+def test_others_than_those_asked_for_are_left_out(listed, as_json):
+    assert "db_instance_available" not in {row[0] for row in listed("rds --tag curated")}
     found = listed("--tag run-on-moto")
     assert len({row[0] for row in found}) > 5
     assert all("run on moto" in " ".join(row) for row in found)
+    found = listed("Transit gateway deleted")
+    assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
+    assert {each["kind"] for each in as_json("rds --tag curated")} == {"waiter"}
+    found = as_json("modify db instance")
+    assert {(each["kind"], each["after"]) for each in found} == {("effect", "ModifyDBInstance")}
 
 
 def test_waiters_on_the_search_path_are_listed(on_search_path, queue_ready, listed, as_json):
@@ -82,36 +88,6 @@ def test_waiters_of_a_model_on_the_search_path_are_found(on_search_path, as_json
     assert (found["service"], found["waiter"]) == ("sqs", "QueueFound")
 
 
-@pytest.mark.parametrize("words", ["sts", "no such thing"])
-def test_nothing_found_is_a_message(words, command):
-    code, out, err = command(f"list {words}")
-    assert (code, out, err.count("\n"), words in err) == (0, "", 1, True)
-
-
-def test_words_find_waiters_of_all_services(listed):
-    found = listed("Transit gateway deleted")
-    assert ["ec2", "transit_gateway_deleted"] in [row[:2] for row in found]
-    assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
-
-
-def test_words_of_the_documentation_find_waiters(listed):
-    assert "calculation_execution_completed" in {row[0] for row in listed("athena spark")}
-
-
-def test_a_name_is_found_in_every_spelling(listed):
-    found = listed("StackUpdateComplete")
-    assert "stack_update_complete" in {row[0] for row in found}
-    assert listed("stack-update-complete") == listed("stack_update_complete") == found
-    ids = listed("cloudwatch-logs export-task-completed")
-    assert "export_task_completed" in {row[0] for row in ids}
-    assert listed("cloudformation DescribeStacks") == listed("cloudformation describe-stacks") != []
-
-
-def test_a_word_without_letters_describes_nothing(command):
-    code, out, err = command("list s3 +")
-    assert (code, out, "no waiter is described" in err) == (0, "", True)
-
-
 @pytest.mark.parametrize("words", ["list rds", "list db instance", "show rds"])
 def test_effects_stand_below_waiters_under_a_heading(words, command):
     code, out, _ = command(words)
@@ -125,52 +101,14 @@ def test_effects_stand_below_waiters_under_a_heading(words, command):
     facts = json.loads(command(f"{words} --output json")[1])
     kinds = [each["kind"] for each in facts]
     assert [*dict.fromkeys(kinds)] == ["waiter", "effect"]
-    assert (kinds.count("waiter"), kinds.count("effect")) == (
-        len(rows_of(waiters)),
-        len(rows_of(effects)) - 1,
-    )
+    counts = len(rows_of(waiters)), len(rows_of(effects)) - 1
+    assert (kinds.count("waiter"), kinds.count("effect")) == counts
 
 
-def test_words_find_the_effects_of_an_operation(command, as_json):
-    assert "Effects, which" in command("list modify db instance")[1]
-    found = as_json("modify db instance")
-    assert {"rds", "docdb"} <= {each["service"] for each in found}
-    assert {each["after"] for each in found} == {"ModifyDBInstance"}
-    assert as_json("Modify-DB-Instance") == as_json("modify_db_instance") == found
-
-
-def test_words_of_the_documentation_find_effects(as_json):
-    found = as_json("--changes athena spark")
-    assert "StartCalculationExecution" in {each["after"] for each in found}
-
-
-def test_effects_alone_are_listed(listed, as_json, command):
-    of_service = listed("--changes cloudwatch-logs")
-    assert ["export_task_completed", "CreateExportTask", "DescribeExportTasks", "identity"] in (
-        of_service
-    )
-    assert listed("--changes logs") == of_service
-    # Of an older botocore, the list of all has more.
-    assert of_service == [
-        row for service, *row in listed("--changes") if service == "logs" and row in of_service
-    ]
+def test_effects_alone_are_listed(as_json):
     assert {each["kind"] for each in as_json("--changes")} == {"effect"}
-    assert as_json("--changes logs") == [
-        each for each in as_json("logs") if each["kind"] == "effect"
-    ]
-
-
-def test_a_tag_is_of_waiters_only(as_json, command):
-    assert {each["kind"] for each in as_json("rds --tag curated")} == {"waiter"}
-    assert command("list --tag curated --changes")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "message"), [("sts", "sts has no effects"), ("no such thing", "no effect is")]
-)
-def test_no_effect_found_is_a_message(words, message, command):
-    code, out, err = command(f"list --changes {words}")
-    assert (code, out, err.count("\n"), message in err) == (0, "", 1, True)
+    effects = [each for each in as_json("logs") if each["kind"] == "effect"]
+    assert as_json("--changes logs") == effects
 
 
 @pytest.mark.parametrize("service", ["emr", "logs", "ecs", "stepfunctions"])

@@ -14,11 +14,6 @@ from boto_waiters_plus.cli import main
 CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 
 
-def test_help_names_the_subcommands(command):
-    code, out, _ = command("--help")
-    assert (code, "\n    demo " in out) == (0, True)
-
-
 def test_stdout_may_lack_characters(monkeypatch):
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stdout)

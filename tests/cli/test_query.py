@@ -105,8 +105,3 @@ def test_presigned_urls_are_not_printed(command, called):
     called(lambda *_: {"status": {"rid": "u"}, "hits": {"cursor": "https://b/?X-Amz-Signature=s"}})
     words = [SEARCH, "--query", "response.hits.cursor", "--cli-input-json", '{"query": "red"}']
     assert command(*words, "--endpoint-url", "http://localhost")[1] == "***\n"
-
-
-def test_help_says_which_parameters_go_by_json(command):
-    code, out, _ = command(f"{SEARCH} --help")
-    assert (code, "query: by --cli-input-json" in " ".join(out.split())) == (0, True)

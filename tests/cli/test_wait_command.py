@@ -199,13 +199,6 @@ def test_definitions_can_be_given(command, queue_ready, tmp_path):
     assert (code, "QueueReady after" in out) == (0, True)
 
 
-def test_help_of_an_operation_lists_its_states(command):
-    code, out, _ = command("s3 get-bucket-versioning --until Enabled --help")
-    assert code == 0
-    assert "States of Status: Enabled, Suspended." in out
-    assert "--expected-bucket-owner" in out
-
-
 def test_a_state_that_says_that_it_failed_is_a_failure(command, called):
     listed = [{"serviceName": "a", "status": "CREATE_FAILED"}]
     called(lambda *_: {"services": listed})
