@@ -1,4 +1,4 @@
-"""Files and folders, and the locations of events in them."""
+"""Files and folders, and the severities and locations of events in them."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus.validation import Location, Severity, check
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
 
@@ -34,6 +34,16 @@ def test_file_that_cannot_be_read_is_an_error(tmp_path, make, problem):
     [event] = check(file)
     assert (event.severity, event.id, event.source) == ("ERROR", "Model", str(file))
     assert problem in event.message
+
+
+def test_severities_have_smithy_s_order():
+    names = ["SUPPRESSED", "NOTE", "WARNING", "DANGER", "ERROR"]
+    assert [severity.value for severity in sorted(Severity)] == names
+    assert Severity.DANGER > Severity.WARNING >= "WARNING"
+    assert Severity.NOTE < "DANGER"
+    assert Severity.NOTE <= Severity.NOTE
+    assert max(Severity) == "ERROR"
+    assert str(Location("a.json")) == "a.json"
 
 
 ACTIVE = ["success", "output", "status", "stringEquals", "active"]

@@ -69,23 +69,6 @@ def test_huge_sample_costs_only_what_is_read(type_of):
     assert found == ["object", "problem"]
 
 
-def test_members_and_traits_of_mixins_count_but_local_ones(type_of):
-    def mixin(**more):
-        traits = {"smithy.api#mixin": more, "smithy.api#length": {"max": 1}}
-        return {"type": "string", "traits": traits}
-
-    mixins = {"Short": mixin(), "Local": mixin(localTraits=["smithy.api#length"])}
-    codes = {
-        f"{name}Code": {"type": "string", "mixins": [{"target": f"x#{name}"}]} for name in mixins
-    }
-    base = structure(short="x#ShortCode", local="x#LocalCode")
-    thing = {**structure(own=STRING), "mixins": [{"target": "x#Base"}]}
-    path = "v.short == 'a' && v.local == 'aa' && v.own"
-    assert type_of(path, thing, Base=base, **mixins, **codes) == "string"
-
-
-@pytest.mark.parametrize("other", ["Value", "Two"])
-def test_mixin_of_itself_is_ignored(type_of, other):
-    value = {**structure(a=STRING), "mixins": [{"target": f"x#{other}"}]}
-    two = {"type": "structure", "mixins": [{"target": "x#Value"}]}
-    assert type_of("v.a", value, Two=two) == "string"
+@pytest.mark.parametrize(("definition", "path", "found", "shapes"), CASES["mixins"])
+def test_mixins_count_but_for_local_traits_and_circles(type_of, definition, path, found, shapes):
+    assert type_of(path, definition, **shapes) == found
