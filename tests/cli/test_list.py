@@ -1,4 +1,4 @@
-"""`boto-wait list`."""
+"""`boto-wait list` and `boto-wait show`."""
 
 import copy
 import json
@@ -83,7 +83,7 @@ def test_waiters_of_a_model_on_the_search_path_are_found(on_search_path, as_json
     acceptor = {"matcher": "status", "expected": 200, "state": "success"}
     waiter = {"operation": "GetQueueUrl", "delay": 5, "maxAttempts": 9, "acceptors": [acceptor]}
     document = {"version": 2, "waiters": {"QueueFound": waiter}}
-    on_search_path(json.dumps(document), "waiters-2.json")
+    on_search_path(json.dumps(document), "sqs/2012-11-05/waiters-2.json")
     [found] = as_json("queue-found")
     assert (found["service"], found["waiter"]) == ("sqs", "QueueFound")
 
@@ -123,16 +123,13 @@ def test_listed_effects_are_those_that_begin_waits_for(service, as_json, command
         assert [[each[name] for name in names] for each in shown] == effects
 
 
-def test_effects_need_what_an_older_botocore_lacks(tmp_path, monkeypatch, as_json, command):
+def test_effects_need_what_an_older_botocore_lacks(on_search_path, monkeypatch, as_json, command):
     model = copy.deepcopy(Loader().load_service_model("athena", "service-2"))
     del model["operations"]["GetSession"], model["operations"]["CancelCapacityReservation"]
     del model["shapes"]["QueryExecution"]["members"]["Status"]
-    folder = tmp_path / "athena/2017-05-18"
-    folder.mkdir(parents=True)
-    (folder / "service-2.json").write_text(json.dumps(model))
     lacked = {"StartSession", "CancelCapacityReservation", "StartQueryExecution"}
     assert lacked < {each["after"] for each in as_json("--changes athena")}
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    on_search_path(json.dumps(model), "athena/2017-05-18/service-2.json")
     monkeypatch.setattr(botocore, "__version__", "1.34.0")
     found = {each["after"] for each in as_json("--changes athena")}
     assert (bool(found), found & lacked) == (True, set())
@@ -151,3 +148,61 @@ def test_client_names_are_botocores(as_json):
     assert len(found) >= 100
     for name, model in found.items():
         assert ServiceModel(model, name).service_id.hyphenize() == listed[name]
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    ("show sqs queue-ready", "QueueReady of sqs"), ("show sqs", "queue_ready"),
+    ("schedule sqs queue-ready --max-wait 1m", "sqs queue-ready, 1m"),
+])  # fmt: skip
+def test_definitions_can_be_given(words, text, queue_ready, tmp_path, command):
+    file = tmp_path / "waiters.json"
+    file.write_text(queue_ready())
+    code, out, _ = command(f"{words} --definitions", file)
+    assert (code, text in out, text in command(words)[1]) == (0, True, False)
+    file.write_text("{")
+    code, _, err = command(f"{words} --definitions", file)
+    assert (code, str(file) in err) == (2, True)
+
+
+def test_documentation_is_rendered_line_by_line(on_search_path, queue_ready, command):
+    text = "Waits until **ready**.\n\n- `a < b`\n- " + "word " * 30 + "\n- \x1b[31mred"
+    on_search_path(queue_ready(documentation=text, deprecated=True))
+    shown = command("show sqs queue-ready")[1].partition("\n\nmethod")[0].splitlines()
+    head = "QueueReady of sqs, polls GetQueueUrl (deprecated)"
+    assert shown[:5] == [head, "Waits until **ready**.", "", "* ``a < b``", ""]
+    assert max(map(len, shown)) <= 88
+    assert shown[-1] == r"* \x1b[31mred"
+
+
+def test_a_waiter_with_a_failure_state_has_no_note(command):
+    assert "No acceptor detects" not in command("show athena query-execution-succeeded")[1]
+
+
+def test_attempts_are_shown_for_three_waits(on_search_path, queue_ready, command):
+    on_search_path(queue_ready())
+    _, rest = command("show sqs queue-ready")[1].split("Attempts, with jittered delays of 5 s:\n")
+    lines = [re.split(r"  +", line.strip()) for line in rest.splitlines()]
+    assert lines[:4] == [
+        ["MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"],
+        ["5 min", "60", "0, 5, 10, 15, 20, 25, ..., 300 s"],  # the last two attempts are one
+        ["10 min", "120", "0, 5, 10, 15, 20, 25, ..., 600 s"],
+        ["30 min", "360", "0, 5, 10, 15, 20, 25, ..., 1800 s"],
+    ]
+
+
+def test_waiters_and_effects_as_json(command):
+    facts = json.loads(command("show stepfunctions execution-succeeded --output json")[1])
+    method, operation = "wait_until_execution_succeeded", "DescribeExecution"
+    assert (facts["method"], facts["operation"]) == (method, operation)
+    assert (facts["kind"], facts["service"]) == ("waiter", "stepfunctions")
+    assert facts["acceptors"][0]["state"] == "success"
+    assert "cause" in facts["reasons"]
+    [effect] = json.loads(command("show glue StartJobRun --output json")[1])
+    assert (effect["basis"], effect["stop"]) == ("identity", "BatchStopJobRun")
+    assert (effect["kind"], effect["service"]) == ("effect", "glue")
+
+
+@pytest.mark.parametrize("service", ["s3", "cloudwatch-logs"])
+def test_a_service_is_shown_as_it_is_listed(service, command):
+    for options in ("", "--output json"):
+        assert command(f"show {service} {options}") == command(f"list {service} {options}")

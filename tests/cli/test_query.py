@@ -15,12 +15,10 @@ DELETE = "begin dynamodb delete-table --max-wait 9 --allow-repeat --table-name"
 @pytest.fixture(autouse=True)
 def _aws():
     with mock_aws():
-        boto3.client("dynamodb").create_table(
-            TableName="orders",
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        )
+        table = {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST"}
+        table["AttributeDefinitions"] = [{"AttributeName": "id", "AttributeType": "S"}]
+        table["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
+        boto3.client("dynamodb").create_table(**table)
         yield
 
 
@@ -61,22 +59,21 @@ def test_query_of_the_wrong_type_is_an_error(command):
     assert "--query" in err
 
 
-def test_sensitive_parameters_are_not_printed(command):
-    words = "cognito-idp get-user --until u --state-path Username --max-wait 9 --output json"
-    code, out, err = command(words, "--access-token", "s3cret")
-    assert (code, json.loads(out)["parameters"]) == (254, {"AccessToken": "***"})
-    assert "s3cret" not in out + err
+def test_sensitive_parameters_are_not_printed(facts_of):
+    words = "cognito-idp get-user --until u --state-path Username --max-wait 9"
+    code, facts, err = facts_of(words, "--access-token", "s3cret")
+    assert (code, facts["parameters"]) == (254, {"AccessToken": "***"})
+    assert "s3cret" not in f"{facts}{err}"
 
 
-def test_what_people_hide_is_printed_of_parameters_only(command, called):
+def test_what_people_hide_is_printed_of_parameters_only(facts_of, called):
     variable = {"name": "DB_PASSWORD", "value": "hunter-2"}
     build = {"id": "p:1", "environment": {"environmentVariables": [variable]}}
     polled = {"builds": [{"id": "p:1", "buildStatus": "SUCCEEDED"}]}
     called(lambda operation, _: {"build": build} if operation == "StartBuild" else polled)
-    words = "begin codebuild start-build --project-name p --max-wait 9 --output json"
+    words = "begin codebuild start-build --project-name p --max-wait 9"
     words += " --include-response --environment-variables-override name=DB_PASSWORD,value=hunter-2"
-    code, out, _ = command(words)
-    facts = json.loads(out)
+    code, facts, _ = facts_of(words)
     assert (code, facts["parameters"]["environmentVariablesOverride"]) == (0, [variable])
     variable["value"] = "***"
     assert facts["response"] == {"build": build}
@@ -89,12 +86,7 @@ SEARCH = "cloudsearchdomain search --until u --state-path status.rid --max-wait 
 
 def test_option_wins_and_json_takes_the_parameter(command, called):
     sent = []
-
-    def call(_, parameters):
-        sent.append(parameters)
-        return {"status": {"rid": "u"}}
-
-    called(call)
+    called(lambda _, parameters: sent.append(parameters) or {"status": {"rid": "u"}})
     words = f"{SEARCH} --query outcome --cli-input-json"
     where = ["--endpoint-url", "http://localhost"]
     assert command(words, '{"query": "red"}', *where)[:2] == (0, "succeeded\n")
