@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +39,14 @@ def _no_hurry(monkeypatch):
 def settle():
     """Let the background write what it has to write."""
     history_module._files.join(60)
+
+
+@contextmanager
+def opened(path):
+    """A connection to the file, when nothing is left to write; what it changes is committed."""
+    settle()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
 
 
 def told(caplog):
@@ -86,34 +94,29 @@ def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
     assert len(known(history).times(KEY)) == 8
 
 
-def add_some(path, number):
+def add_some(history, number):
     for _ in range(4):
-        bwp.History(path).add(KEY, "success", 300.0 + number)
+        history.add(KEY, "success", 300.0 + number)
     settle()
 
 
 Fork = multiprocessing.get_context("fork").Process
 
 
-@pytest.mark.parametrize("start", [threading.Thread, Fork], ids=["threads", "processes"])
-def test_threads_and_processes_add_at_once(history, start):
-    known(history, count=0)
-    workers = [start(target=add_some, args=(history.path, number)) for number in range(8)]
+def run_all(workers):
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
+
+
+@pytest.mark.parametrize("before", [0, 8])
+@pytest.mark.parametrize("start", [threading.Thread, Fork], ids=["threads", "processes"])
+def test_threads_and_processes_add_at_once(history, start, before):
+    known(history, count=before)
+    run_all([start(target=add_some, args=(history, number)) for number in range(8)])
     settle()
-    assert len(history.times(KEY)) == 32
-
-
-def test_a_child_of_a_fork_goes_on(history):
-    known(history)
-    worker = Fork(target=history.add, args=(KEY, "success", 400.0))
-    worker.start()
-    worker.join()
-    assert sorted(each.seconds for each in history.times(KEY))[-2:] == [335.0, 400.0]
-    assert len(history.times(KEY)) == 9
+    assert len(history.times(KEY)) == before + 32
 
 
 def test_a_fork_leaves_no_file_locked(history):
@@ -133,10 +136,7 @@ def test_a_fork_leaves_no_file_locked(history):
     writer = threading.Thread(target=add)
     writer.start()
     workers = [Fork(target=child) for _ in range(15)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    run_all(workers)
     stop.set()
     writer.join()
     assert [worker.exitcode for worker in workers] == [0] * 15
@@ -171,9 +171,8 @@ def test_accesses_leave_no_file_open(history):
 @pytest.mark.parametrize("times", [0, 8])
 def test_a_write_that_was_killed_is_undone(tmp_path, times, table, capsys):
     history = known(bwp.History(tmp_path / "history.sqlite"), count=times or 1)
-    settle()
     if not times:
-        with closing(sqlite3.connect(history.path)) as connection, connection:
+        with opened(history.path) as connection:
             connection.execute("drop table times")
     killed = f"""
 import os, signal, sqlite3
@@ -211,15 +210,14 @@ def add_one(path):
 def refuse_rows(path):
     add_one(path)
     full = "create trigger full before insert on times begin select raise(fail, 'full'); end"
-    with closing(sqlite3.connect(path)) as connection, connection:
+    with opened(path) as connection:
         connection.execute("update times set seconds = 'long'")
         connection.execute(full)
 
 
-def listen(path):
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(os.path.relpath(path))
-    return server
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(path))
 
 
 def make_unreadable(path):
@@ -246,17 +244,12 @@ def fifo_beside_target(path):
 
 SUFFIXES = ("journal", "wal", "shm")
 UNUSABLE = [
-    damage,
-    make_unreadable,
-    listen,
-    os.mkfifo,
-    Path.mkdir,
+    damage, make_unreadable, make_socket, os.mkfifo, Path.mkdir, fifo_beside_target,
     pytest.param(lambda path: path.symlink_to("/proc/none"), id="dangling symlink"),
     pytest.param(lambda path: path.symlink_to(path), id="symlink to itself"),
     pytest.param(lambda path: path.symlink_to("/dev/zero"), id="device"),
-    fifo_beside_target,
     *(beside(make, suffix) for suffix in SUFFIXES for make in (os.mkfifo, Path.mkdir)),
-]
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -269,25 +262,21 @@ def file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("harm", [*UNUSABLE, refuse_rows])
 def test_no_file_is_an_error_of_a_wait(file, harm, table, caplog):
     caplog.set_level(logging.DEBUG, "boto_waiters_plus")
-    held = harm(file)
+    harm(file)
     history = bwp.History(file)
     for _ in range(2):
         assert table.wait_until(history).attempts > TAKES / MAX_DELAY
     assert [each.levelname for each in told(caplog)] == ["DEBUG"]
-    if held is not None:
-        held.close()
 
 
 @pytest.mark.parametrize("harm", UNUSABLE)
 @pytest.mark.parametrize("words", [["history"], ["history", "--clear"]], ids=["list", "clear"])
 def test_the_command_says_what_is_wrong(file, harm, words, capsys):
-    held = harm(file)
+    harm(file)
     assert main([*words, "--file", str(file)]) == 255
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert str(file) in err
-    if held is not None:
-        held.close()
 
 
 def test_the_command_cannot_clear_a_locked_file(file, monkeypatch, capsys):
@@ -386,9 +375,8 @@ NO_UTF_8 = "cast(x'ff' as text)"
 @pytest.mark.parametrize("value", [*VALUES, NO_UTF_8], ids=repr)
 def test_damaged_rows_tell_nothing(file, value, table, capsys):
     history = known(bwp.History(file), count=20)
-    settle()
     place, values = ("?", [value]) if value != NO_UTF_8 else (value, [])
-    with closing(sqlite3.connect(file)) as connection, connection:
+    with opened(file) as connection:
         for number, column in enumerate((*KEY._fields, "end", "seconds"), 1):
             connection.execute(f"update times set {column} = {place} where id = {number}", values)
     table.wait_until(history)
@@ -402,7 +390,7 @@ def test_damaged_rows_tell_nothing(file, value, table, capsys):
 @pytest.mark.parametrize("type_", ["text", "blob", "integer", "numeric"])
 def test_columns_of_other_types_are_no_traceback(file, type_, table, capsys):
     columns = ", ".join(f"{name} {type_}" for name in (*KEY._fields, "end", "seconds"))
-    with closing(sqlite3.connect(file)) as connection, connection:
+    with opened(file) as connection:
         connection.execute(f"create table times (id integer primary key, {columns})")
         row = (*KEY, "success", b"x")
         connection.execute("insert into times values (1, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -413,10 +401,8 @@ def test_columns_of_other_types_are_no_traceback(file, type_, table, capsys):
 
 def test_the_users_history_needs_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "platformdirs", None)
-    for make in (bwp.History, lambda: bwp.WaitOptions(delay_history=True)):
-        with pytest.raises(ImportError, match="requires the extra history"):
-            make()
-    assert bwp.WaitOptions(delay_history=False).delay_history is False
+    with pytest.raises(ImportError, match="requires the extra history"):
+        bwp.WaitOptions(delay_history=True)
     with pytest.raises(TypeError, match="delay_history"):
         bwp.WaitOptions(delay_history="history.sqlite")
 
@@ -461,33 +447,43 @@ def table(virtual_time):
     bwp.uninstall()
 
 
-NAMED, BOUND = {"TableName": "orders"}, {"max_wait": 3000}
+NAMED = {"TableName": "orders"}
+
+
+def wait_of(client, options):
+    return bwp.Wait(client, "table_exists", NAMED, max_wait=3000, **options)
+
+
+def poll_table(client, options):
+    definition = client.wait_until_table_exists.definition
+    poll(client.describe_table, definition, input=NAMED, max_wait=3000, **options)
+
+
+def wait_in_task(client, options):
+    waiting = bwp.wait_until_async(client, "table_exists", **NAMED, max_wait=3000, **options)
+    asyncio.run(waiting)
+
+
+def wait_by_get_waiter(client, options):
+    bwp.enable(client, defaults=options).get_waiter("table_exists").wait(**NAMED)
+
+
+def wait_by_method(client, options):
+    client.wait_until_table_exists(**NAMED, max_wait=3000, **options)
+
+
 WAYS = {
-    "method": lambda client, options: client.wait_until_table_exists(**NAMED, **BOUND, **options),
-    "get_waiter": lambda client, options: (
-        bwp.enable(client, defaults=options).get_waiter("table_exists").wait(**NAMED)
-    ),
-    "batch": lambda client, options: bwp.wait_all(
-        [bwp.Wait(client, "table_exists", NAMED, **options)], **BOUND
-    ),
-    "task": lambda client, options: asyncio.run(
-        bwp.wait_until_async(client, "table_exists", **NAMED, **BOUND, **options)
-    ),
-    "batch in a task": lambda client, options: asyncio.run(
-        bwp.wait_all_async([bwp.Wait(client, "table_exists", NAMED, **options)], **BOUND)
-    ),
-    "callable": lambda client, options: poll(
-        client.describe_table,
-        client.wait_until_table_exists.definition,
-        input=NAMED,
-        **BOUND,
-        **options,
-    ),
+    "method": wait_by_method,
+    "get_waiter": wait_by_get_waiter,
+    "batch": lambda *given: bwp.wait_all([wait_of(*given)]),
+    "task": wait_in_task,
+    "batch in a task": lambda *given: asyncio.run(bwp.wait_all_async([wait_of(*given)])),
+    "callable": poll_table,
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_wait_learns_and_adds_its_time(table, history, way):
+def test_each_wait_learns_and_adds_its_time(table, history, way, connections):
     key = KEY._replace(service="", region="") if way == "callable" else KEY
     WAYS[way](table.client, {"delay_history": known(history, key)})
     assert table.first_delay > MAX_DELAY
@@ -495,15 +491,7 @@ def test_each_wait_learns_and_adds_its_time(table, history, way):
     assert newest.seconds == pytest.approx(TAKES, abs=MAX_DELAY)
     assert len(others) == 8
     assert b"orders" not in history.path.read_bytes()
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_no_wait_opens_the_file_itself(table, history, way, connections):
-    key = KEY._replace(service="", region="") if way == "callable" else KEY
-    WAYS[way](table.client, {"delay_history": known(history, key)})
-    settle()
-    assert connections
-    assert threading.current_thread() not in connections
+    # No wait opens the file itself.
     assert {each.name for each in connections} == {"boto_waiters_plus history"}
 
 
@@ -515,9 +503,8 @@ def test_a_hanging_disk_holds_up_no_wait(table, history, way, caplog, monkeypatc
     history.path.write_bytes(b"x")
     for _ in range(2):
         WAYS[way](table.client, {"delay_history": history})
-    assert [each.levelname for each in caplog.records if "cannot be used" in each.message] == [
-        "DEBUG"
-    ]
+    lines = [each for each in caplog.records if "cannot be used" in each.message]
+    assert [each.levelname for each in lines] == ["DEBUG"]
 
 
 def test_few_times_leave_the_delays_as_they_are(table, history):
@@ -573,33 +560,22 @@ def test_times_of_begin_count_from_the_call(table, file):
     assert not history.times(KEY)
 
 
-class CountedReads(bwp.History):
-    reads = 0
+def test_waits_of_a_batch_read_once(table, history, monkeypatch):
+    keys, read = [], bwp.History.times
 
-    def times(self, key):
-        self.reads += 1
-        return super().times(key)
+    def noted(self, key):
+        keys.append(key)
+        return read(self, key)
 
-
-def test_waits_of_a_batch_read_once(table, file):
-    history = known(CountedReads(file))
-    names = [f"orders-{number}" for number in range(300)]
-    options = {"delay_history": history}
+    monkeypatch.setattr(bwp.History, "times", noted)
+    known(history)
+    options, names = {"delay_history": history}, [f"orders-{number}" for number in range(300)]
     waits = [bwp.Wait(table.client, "table_exists", {"TableName": n}, **options) for n in names]
     assert len(bwp.wait_all(waits, max_wait=3000)) == 300
-    assert history.reads == 1
+    assert keys == [KEY]
     times = history.times(KEY)
     assert len(times) == MOST_TIMES
     assert all(TAKES - MAX_DELAY < each.seconds < TAKES + MAX_DELAY for each in times)
-
-
-@pytest.mark.parametrize("harm", [os.mkfifo, damage])
-def test_a_batch_goes_on_without_its_history(table, file, harm):
-    harm(file)
-    options = {"delay_history": bwp.History(file)}
-    names = [{"TableName": f"orders-{number}"} for number in range(50)]
-    waits = [bwp.Wait(table.client, "table_exists", name, **options) for name in names]
-    assert len(bwp.wait_all(waits, max_wait=3000)) == 50
 
 
 @pytest.mark.parametrize("damaged", ["long", b"long", 1e308, math.inf, -1.0, 0])

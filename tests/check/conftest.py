@@ -79,14 +79,8 @@ def applied():
 
 def _path_events(path, output=None, **shapes):
     """The events of a waiter of `x#Get` that compares a path with a string and a boolean."""
-    acceptors = [
-        {
-            "state": "retry",
-            "matcher": {"output": {"path": path, "comparator": kind, "expected": "true"}},
-        }
-        for kind in ("stringEquals", "booleanEquals")
-    ]
-    waitable = {WAITABLE: {"Ready": {"acceptors": acceptors}}}
+    rows = [["retry", "output", path, kind, "true"] for kind in ("stringEquals", "booleanEquals")]
+    waitable = {WAITABLE: _waiters({"Ready": {"acceptors": rows}})}
     shapes["Get"] = {"type": "operation", "output": {"target": "x#Out"}, "traits": waitable}
     shapes["Out"] = output or {"type": "document"}
     named = {f"x#{name}": shape for name, shape in shapes.items()}
@@ -107,11 +101,8 @@ def linted():
         messages = [(each.severity, each.message) for each in _path_events(path, output, **shapes)]
         types = {found[1] for _, each in messages if (found := RETURN_TYPE.search(each))}
         start = f"Waiter `Ready`, acceptor 0: Problem found in JMESPath expression ({path}): "
-        problems = [
-            f"{severity} {each.removeprefix(start)}"
-            for severity, each in messages
-            if each.startswith(start)
-        ]
+        found = [(severity, each) for severity, each in messages if each.startswith(start)]
+        problems = [f"{severity} {each.removeprefix(start)}" for severity, each in found]
         return (*types, "any")[0], problems
 
     return result

@@ -1,51 +1,49 @@
-"""Files and folders, and the locations of events in them."""
+"""Files and folders, and the severities and locations of events in them."""
 
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
-from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus.validation import Location, Severity, check
+
+CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("text", "problem", "place"),
-    [
-        ('{"smithy": "2.0",\n  oops}', "not JSON: Expecting property name", (2, 3)),
-        ('{"smithy": "2.0", "smithy": "2.0"}', "member 'smithy' occurs twice", (None, None)),
-        ('{"smithy": "2.0", "x": NaN}', "NaN", (None, None)),
-        ('{"smithy": "9"}', "smithy must be the version", (1, 1)),
-        ("[" * 100000, "nested too deeply", (None, None)),
-        ("{}", "neither Smithy JSON AST", (1, 1)),
-        ("[]", "must be a JSON object", (1, 1)),
-        ('{"waiters": {"A": {"operation": "X", "delay": 0}}}', "delay must be", (1, 14)),
-    ],
-)
-def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, place):
+@pytest.mark.parametrize(("text", "problem", "line", "column"), CASES["refused files"])
+def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, line, column):
     file = tmp_path / "broken.json"
     file.write_text(text)
     [event] = check(file)
     assert (event.severity, event.id, event.source) == (Severity.ERROR, "Model", str(file))
     assert problem in event.message
-    assert (event.line, event.column) == place
+    assert (event.line, event.column) == (line, column)
 
 
-@pytest.mark.parametrize(
-    ("make", "problem"),
-    [
-        (lambda file: None, "cannot be read: No such file"),
-        (lambda file: file.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
-        (os.mkfifo, "not a regular file"),
-    ],
-    ids=["missing", "binary", "fifo"],
-)
-def test_file_that_is_no_text_is_an_error(tmp_path, make, problem):
+@pytest.mark.parametrize(("make", "problem"), [
+    (lambda file: None, "cannot be read: No such file"),
+    (lambda file: file.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
+    (os.mkfifo, "not a regular file"),
+    (lambda file: file.write_text("[" * 100000), "nested too deeply"),
+], ids=["missing", "binary", "fifo", "deep"])  # fmt: skip
+def test_file_that_cannot_be_read_is_an_error(tmp_path, make, problem):
     file = tmp_path / "waiters.json"
     make(file)
     [event] = check(file)
     assert (event.severity, event.id, event.source) == ("ERROR", "Model", str(file))
     assert problem in event.message
+
+
+def test_severities_have_smithy_s_order():
+    names = ["SUPPRESSED", "NOTE", "WARNING", "DANGER", "ERROR"]
+    assert [severity.value for severity in sorted(Severity)] == names
+    assert Severity.DANGER > Severity.WARNING >= "WARNING"
+    assert Severity.NOTE < "DANGER"
+    assert Severity.NOTE <= Severity.NOTE
+    assert max(Severity) == "ERROR"
+    assert str(Location("a.json")) == "a.json"
 
 
 ACTIVE = ["success", "output", "status", "stringEquals", "active"]

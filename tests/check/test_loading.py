@@ -2,37 +2,24 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus import WaiterDefinition, load_definitions
-from boto_waiters_plus.validation import check
+from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
+from boto_waiters_plus.validation import Severity, check
 
+WAITABLE = "smithy.waiters#waitable"
 CLUSTER = "com.amazonaws.eks#DescribeCluster"
-WRONG = {
-    "ClusterActive": {
-        "acceptors": [
-            ["success", "output", "cluster.status", "stringEquals", "ACTVE"],
-            ["failure", "output", "cluster.status", "stringEquals", "FAILED"],
-        ]
-    }
-}
+ACCEPTORS = [
+    ["success", "output", "cluster.status", "stringEquals", "ACTVE"],
+    ["failure", "output", "cluster.status", "stringEquals", "FAILED"],
+]
+WRONG = {"ClusterActive": {"acceptors": ACCEPTORS}}
 WRONG_IDS = ["WaiterUnknownEnumValue.ClusterActive.0", "WaiterNeverSucceeds.ClusterActive"]
-WAITERS_2 = {
-    "TaskDone": {
-        "delay": 5,
-        "maxAttempts": 3,
-        "operation": "DescribeTasks",
-        "acceptors": [
-            {"matcher": "path", "argument": "x[0].nope", "state": "success", "expected": "y"},
-            {"matcher": "error", "expected": "ServerException", "state": "error"},
-        ],
-    },
-    "Template": {"delay": 5, "maxAttempts": 3, "operation": "DescribeTasks"},
-}
 
 
 def ids(events):
@@ -75,13 +62,18 @@ def test_the_caller_may_give_the_model_of_the_service(applied):
 def test_the_path_of_waiters_2_names_the_service_and_events_their_place(tmp_path):
     file = tmp_path / "ecs" / "2014-11-13" / "waiters-2.json"
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"version": 2, "waiters": WAITERS_2}, indent=1))
+    template = {"delay": 5, "maxAttempts": 3, "operation": "DescribeTasks"}
+    status = {"matcher": "path", "argument": "x[0].nope", "state": "success", "expected": "y"}
+    error = {"matcher": "error", "expected": "ServerException", "state": "error"}
+    waiters = {"TaskDone": {**template, "acceptors": [status, error]}, "Template": template}
+    file.write_text(json.dumps({"version": 2, "waiters": waiters}, indent=1))
     found = {event.id: event for event in check(file)}
     path = found["WaitableTraitJmespathProblem.JmespathEventDanger.TaskDone.0"]
     assert text_at(path, file) == "{"
-    assert '"argument": "x[0].nope"' in file.read_text().splitlines()[path.line + 1]
-    template = found["WaiterWithoutAcceptors.Template"]
-    assert (template.severity, text_at(template, file)) == ("WARNING", '"Template": {')
+    [place] = [n for n, line in enumerate(file.read_text().splitlines()) if "nope" in line]
+    assert path.line == place - 1
+    event = found["WaiterWithoutAcceptors.Template"]
+    assert (event.severity, text_at(event, file)) == ("WARNING", '"Template": {')
     assert found["WaiterUnknownState.TaskDone.1"].severity == "DANGER"
 
 
@@ -89,23 +81,36 @@ def test_metadata_hold_for_all_files_checked_together(applied, tmp_path):
     done = ["success", "output", "QueryExecution.Status.State", "stringEquals", "SUCCEEDED"]
     waiters = {"Done": {"acceptors": [done, ["retry", "errorType", "NoSuchError"]]}}
     suppression = {"id": "WaitableTraitInvalidErrorType", "namespace": "com.amazonaws.athena"}
+    suppression["reason"] = "it is so"
     metadata = {"smithy": "2.0", "metadata": {"suppressions": [suppression]}}
     document = applied("com.amazonaws.athena#GetQueryExecution", waiters)
     for name, content in {"a.json": document, "b.json": metadata}.items():
         (tmp_path / name).write_text(json.dumps(content))
     events = check(tmp_path)
     assert events == check(sorted(tmp_path.iterdir()))
-    severities = {event.id: event.severity for event in events}
-    assert severities["WaitableTraitInvalidErrorType.Done.1"] == "SUPPRESSED"
+    [event] = [each for each in events if each.id == "WaitableTraitInvalidErrorType.Done.1"]
+    assert (event.severity, event.suppression_reason) == ("SUPPRESSED", "it is so")
 
 
-def test_a_suppression_tells_its_reason(thing):
-    entry = {"id": "WaiterUnhandledState", "namespace": "*", "reason": "the service heals"}
-    waiters = {"ThingActive": {"acceptors": [["success", "output", "status", "stringEquals", "x"]]}}
-    events = check(thing(waiters, metadata={"suppressions": [entry]}))
-    assert {each.suppression_reason for each in events if each.severity == "SUPPRESSED"} == {
-        "the service heals"
-    }
+def waiter_model(waiter):
+    return {"smithy": "2.0", "shapes": {CLUSTER: {"type": "apply", "traits": {WAITABLE: waiter}}}}
+
+
+MALFORMED = json.loads((Path(__file__).parents[1] / "cases/malformed.json").read_text("utf-8"))
+DOCUMENTS = {
+    **{case["name"]: waiter_model({"Ready": case["waiter"]}) for case in MALFORMED["waiters"]},
+    **{case["name"]: case["model"] for case in MALFORMED["models"]},
+    **{case["name"]: case["document"] for case in MALFORMED["documents"]},
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_checker_refuses_what_the_loader_refuses(name, tmp_path):
+    file = tmp_path / "waiters.json"
+    file.write_text(json.dumps(DOCUMENTS[name]))
+    with pytest.raises(WaiterDefinitionError):
+        load_definitions(file)
+    assert max(event.severity for event in check(file)) >= Severity.DANGER
 
 
 def test_an_expression_of_any_depth_is_survived(thing):
@@ -121,7 +126,5 @@ def test_an_operation_that_is_ignored_needs_a_wellformed_trait(applied, tmp_path
     if as_file:
         (tmp_path / "a.json").write_text(json.dumps(model))
     events = check(tmp_path / "a.json" if as_file else model)
-    assert [(event.severity.value, event.id) for event in events] == [
-        ("NOTE", "WaiterUnknownOperation"),
-        ("ERROR", "Model"),
-    ]
+    found = [(event.severity.value, event.id) for event in events]
+    assert found == [("NOTE", "WaiterUnknownOperation"), ("ERROR", "Model")]

@@ -1,20 +1,17 @@
-"""What the linter knows of a value from its shape: sample data, as Smithy makes it."""
+"""The linter on values that come from shapes: on sample data, as Smithy makes them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 STRING = "smithy.api#String"
+CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
 
 
 def structure(**members):
     targets = {name: {"target": target} for name, target in members.items()}
     return {"type": "structure", "members": targets}
-
-
-def bounded(kind, trait="length", **bounds):
-    parts = {part: {"target": STRING} for part in ("member", "key", "value")}
-    return {"type": kind, "traits": {f"smithy.api#{trait}": bounds}, **parts}
 
 
 @pytest.fixture
@@ -28,52 +25,42 @@ def type_of(linted):
     return result
 
 
-@pytest.mark.parametrize(
-    ("definition", "expected"),
-    [
-        ({"type": "blob"}, "blob"),
-        ({"type": "boolean"}, True),
-        ({"type": "timestamp"}, 0),
-        ({"type": "string"}, "aa"),
-        (bounded("string", min=4), "aaaa"),
-        (bounded("string", max=1), "a"),
-        ({"type": "integer"}, 8),
-        (bounded("integer", "range", min=10), 10),
-        (bounded("double", "range", max=3.5), 3.5),
-        (bounded("list"), ["aa", "aa"]),
-        (bounded("list", max=0), []),
-        (bounded("list", min=3), ["aa"] * 3),
-    ],
-)
-def test_sample_has_the_size_that_the_shape_allows(type_of, definition, expected):
+SHAPES = {
+    "Sizes": {"type": "list", "member": {"target": "smithy.api#Double"}},
+    "Any": {"type": "document"},
+    "Thing": structure(on="smithy.api#Boolean", at="smithy.api#Timestamp"),
+}
+OUTPUT = structure(name=STRING, sizes="x#Sizes", thing="x#Thing", doc="x#Any")
+
+
+@pytest.mark.parametrize(("expression", "kind", "problem"), CASES["typed"])
+def test_expression_is_checked_on_a_sample(linted, expression, kind, problem):
+    return_type, problems = linted(expression, OUTPUT, **SHAPES)
+    assert return_type == kind
+    assert len(problems) == (problem is not None)
+    assert all(each.startswith(problem) for each in problems)
+
+
+def test_without_a_sample_nothing_is_reported(linted):
+    assert linted("a.b[*].c[?d == 'x'].e | length(@) > `0`") == ("boolean", [])
+
+
+def test_problem_of_several_elements_is_reported_once(linted):
+    assert len(linted("sizes[*].x", OUTPUT, **SHAPES)[1]) == 1
+
+
+@pytest.mark.parametrize(("kind", "bounds", "expected"), CASES["samples"])
+def test_sample_has_the_size_that_the_shape_allows(type_of, kind, bounds, expected):
+    traits = {f"smithy.api#{trait}": value for trait, value in bounds.items()}
+    definition = {"type": kind, "traits": traits, "member": {"target": STRING}}
     # A comparison that fails would make the whole a boolean.
     assert type_of(f"v == `{json.dumps(expected)}` && `1`", definition) == "number"
 
 
-KINDS = {"type": "enum", "members": {"SIZE": {}, "AGE": {}}}
-BY_KIND = {"type": "map", "key": {"target": "x#Kind"}, "value": {"target": STRING}}
-CHILD, MIXED = structure(name=STRING, child="x#Value"), structure(a=STRING, b="smithy.api#Boolean")
-PARTS = {"type": "list", "member": {"target": "x#Part"}}
-
-
-@pytest.mark.parametrize(
-    ("definition", "path", "found"),
-    [
-        *[({"type": kind}, "v.any", "any") for kind in ("document", "nonsense")],
-        *[(MIXED, "v.a", "string"), (MIXED, "v.b", "boolean"), (MIXED, "v.c", "problem")],
-        ({**MIXED, "type": "union"}, "v.a && v.b", "boolean"),
-        (bounded("map"), "v.no_key_of_the_sample", "string"),
-        (bounded("map"), "length(keys(v)) && v.* | [1]", "string"),
-        (bounded("map", max=0), "v.key", "problem"),
-        *[(BY_KIND, "v.SIZE", "string"), (BY_KIND, "v.NAME", "problem")],
-        # Smithy has visited `name` before `child`, and does not visit it twice.
-        *[(CHILD, "v.name", "string"), (CHILD, "v.name.x", "problem")],
-        *[(CHILD, f"v.child.{path}", "any") for path in ("name.x", "child.x")],
-        *[(PARTS, "v[1].parts[1].x", "any"), (PARTS, "v[1].parts.x", "problem")],
-    ],
-)
+@pytest.mark.parametrize(("definition", "path", "found"), CASES["paths"])
 def test_path_is_followed_through_shapes(type_of, definition, path, found):
-    assert type_of(path, definition, Kind=KINDS, Part=structure(parts="x#Value")) == found
+    kinds = {"type": "enum", "members": {"SIZE": {}, "AGE": {}}}
+    assert type_of(path, definition, Kind=kinds, Part=structure(parts="x#Value")) == found
 
 
 def test_huge_sample_costs_only_what_is_read(type_of):
@@ -82,25 +69,6 @@ def test_huge_sample_costs_only_what_is_read(type_of):
     assert found == ["object", "problem"]
 
 
-def test_members_and_traits_of_mixins_count_but_local_ones(type_of):
-    def mixin(**more):
-        return {"smithy.api#mixin": more, "smithy.api#length": {"max": 1}}
-
-    mixins = {
-        name: {"type": "string", "traits": mixin(**more)}
-        for name, more in {"Short": {}, "Local": {"localTraits": ["smithy.api#length"]}}.items()
-    }
-    codes = {
-        f"{name}Code": {"type": "string", "mixins": [{"target": f"x#{name}"}]} for name in mixins
-    }
-    base = structure(short="x#ShortCode", local="x#LocalCode")
-    thing = {**structure(own=STRING), "mixins": [{"target": "x#Base"}]}
-    path = "v.short == 'a' && v.local == 'aa' && v.own"
-    assert type_of(path, thing, Base=base, **mixins, **codes) == "string"
-
-
-@pytest.mark.parametrize("other", ["Value", "Two"])
-def test_mixin_of_itself_is_ignored(type_of, other):
-    value = {**structure(a=STRING), "mixins": [{"target": f"x#{other}"}]}
-    two = {"type": "structure", "mixins": [{"target": "x#Value"}]}
-    assert type_of("v.a", value, Two=two) == "string"
+@pytest.mark.parametrize(("definition", "path", "found", "shapes"), CASES["mixins"])
+def test_mixins_count_but_for_local_traits_and_circles(type_of, definition, path, found, shapes):
+    assert type_of(path, definition, **shapes) == found

@@ -4,18 +4,20 @@ import copy
 import json
 from types import SimpleNamespace
 
+import boto3
 import botocore
 import pytest
+from moto import mock_aws
 
 
 @pytest.fixture
 def on_search_path(tmp_path, monkeypatch):
-    """`on_search_path(text)`: a file of definitions of sqs with this text."""
+    """`on_search_path(text, name)`: a file with this text; by default, of definitions of sqs."""
 
-    def put(text, name="smithy-waiters-1.json"):
-        folder = tmp_path / "sqs/2012-11-05"
-        folder.mkdir(parents=True)
-        (folder / name).write_text(text)
+    def put(text, name="sqs/2012-11-05/smithy-waiters-1.json"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
         monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
 
     return put
@@ -28,12 +30,32 @@ def queue_ready(waitable):
 
     def make(**members):
         members = {"minDelay": 5, "maxDelay": 5, **members}
-        namespace = "com.amazonaws.sqs"
-        return json.dumps(
-            waitable("QueueReady", "GetQueueUrl", success, namespace=namespace, **members)
-        )
+        members["namespace"] = "com.amazonaws.sqs"
+        return json.dumps(waitable("QueueReady", "GetQueueUrl", success, **members))
 
     return make
+
+
+@pytest.fixture
+def aws():
+    """Moto, with `my-bucket`, whose versioning is suspended."""
+    with mock_aws():
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="my-bucket")
+        configuration = {"Status": "Suspended"}
+        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
+        yield
+
+
+@pytest.fixture
+def facts_of(command):
+    """`facts_of(line, *words)`: the exit code, the JSON and stderr."""
+
+    def run(line, *words):
+        code, out, err = command(line, *words, "--output", "json")
+        return code, json.loads(out), err
+
+    return run
 
 
 @pytest.fixture

@@ -17,8 +17,13 @@ from boto_waiters_plus.operations.in_memory import MEMORY
 
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
 NEW = "begin s3 create-bucket --bucket new-bucket --max-wait 9"
-DELETE = "s3 delete-bucket --bucket b"
+DELETE = "begin s3 delete-bucket --bucket b --max-wait 9"
 JOB = "begin glue start-job-run --job-name nightly"
+RUNS = {
+    "StartJobRun": [{"JobRunId": "jr 1"}],
+    "GetJobRun": [{"JobRun": {"JobRunState": state}} for state in ("RUNNING", "STOPPING")],
+}
+STOP = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +32,33 @@ def _aws():
         yield
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
+@pytest.fixture
+def database(tmp_path):
+    """The path of a store."""
+    pytest.importorskip("sqlalchemy")
+    return tmp_path / "my calls.db"
+
+
+@pytest.fixture
+def runs(called, virtual_time):
+    """Jobs that run, and stop, and never end."""
+    calls = {name: iter(answers) for name, answers in RUNS.items()}
+    called(lambda name, _: next(calls[name], RUNS[name][-1]))
+
+
+@pytest.fixture
+def failing(called):
+    """`failing(error, operation=None)`: calls fail with it; of others than this one, a job runs."""
+
+    def fail(error, operation=None):
+        def answer(name, _):
+            if operation in (name, None):
+                raise error
+            return RUNS[name][0]
+
+        called(answer)
+
+    return fail
 
 
 def test_call_and_wait_are_one_line(command):
@@ -37,76 +67,44 @@ def test_call_and_wait_are_one_line(command):
     assert err.startswith("boto-wait begin: to repeat this call: --client-token ")
     assert out.startswith("ec2 RunInstances: 1 attempt, then InstanceRunning after ")
     assert len(boto3.client("ec2").describe_instances()["Reservations"]) == 1
+    assert command(f"{RUN} --max-wait 9 --quiet") == (0, "", "")
 
 
-def test_json_has_the_token_and_the_response(command):
-    words = "--client-token t-1 --output json --include-response --max-wait 9"
-    code, out, _ = command(f"{RUN} {words}")
-    facts = json.loads(out)
-    assert code == 0
+def test_json_has_the_token_and_the_response(facts_of):
+    code, facts, _ = facts_of(f"{RUN} --client-token t-1 --include-response --max-wait 9")
+    assert (code, facts["outcome"], facts["operation"]) == (0, "succeeded", "RunInstances")
+    assert (facts["token"], facts["attempts"]) == ("t-1", 1)
     assert facts["response"]["Instances"][0]["ImageId"] == "ami-1"
     assert facts["last_response"]["Reservations"][0]["Instances"][0]["State"]["Name"] == "running"
-    assert {name: facts[name] for name in ("outcome", "operation", "token", "attempts")} == {
-        "outcome": "succeeded",
-        "operation": "RunInstances",
-        "token": "t-1",
-        "attempts": 1,
-    }
 
 
-def test_required_token_need_not_be_given(command):
-    words = "begin route53 create-hosted-zone --name example.com --max-wait 9 --output json"
-    code, out, _ = command(words)
-    assert (code, len(json.loads(out)["token"])) == (0, 36)
+def test_required_token_need_not_be_given(facts_of):
+    code, facts, _ = facts_of("begin route53 create-hosted-zone --name example.com --max-wait 9")
+    assert (code, len(facts["token"])) == (0, 36)
 
 
-def test_refused_call_is_an_error(command):
-    code, out, err = command(f"begin {DELETE} --max-wait 9 --output json")
-    facts = json.loads(out)
+def test_nested_token_is_named_by_its_members(command):
+    batch = json.dumps({"Paths": {"Quantity": 1, "Items": ["/"]}})
+    words = "begin cloudfront create-invalidation --distribution-id d --max-wait 9"
+    code, _, err = command(f"{words} --invalidation-batch", batch)
+    assert (code, "InvalidationBatch.CallerReference " in err) == (254, True)
+
+
+def test_refused_call_is_an_error(facts_of):
+    code, facts, err = facts_of(DELETE)
     assert (code, "DeleteBucket failed" in err) == (254, True)
     assert (facts["error"]["type"], facts["outcome_unknown"]) == ("CallRefusedError", False)
 
 
-def test_call_without_an_answer_is_a_timeout(command, called):
-    def lose(*_):
-        raise ReadTimeoutError(endpoint_url="https://ec2")
-
-    called(lose)
-    code, out, _ = command(f"{RUN} --no-wait --max-wait 9 --output json")
-    facts = json.loads(out)
-    assert (code, facts["outcome"], facts["outcome_unknown"]) == (124, "timed out", True)
-    assert "resume" not in facts
+def test_what_a_call_has_done_is_waited_for(facts_of, command):
+    code, facts, _ = facts_of(NEW)
+    found = (code, facts["waiter"], facts["basis"], facts["token"])
+    assert found == (0, "BucketExists", "identity", None)
+    words = "begin s3 put-bucket-acl --bucket new-bucket --acl private --max-wait 9"
+    assert command(f"{words} --no-wait")[0] == 0
 
 
-THEN = "ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1 --max-wait 9 --then"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("s3 delete-bucket --bucket b", "--max-wait is missing"),
-        ("s3 delete-bucket --bucket b --max-wait 9", "Pass --allow-repeat if that does no harm.\n"),
-        ("s3 head-bucket --bucket b --max-wait 9", "only reads"),
-        ("s3 delete-bucket --max-wait 9", "DeleteBucket needs --bucket"),
-        ("s3 deletebukket --max-wait 9", "delete-bucket"),
-        ("ec3 run-instances", "did you mean 'ecs'"),
-        ("--max-wait 9 s3", "SERVICE and OPERATION come first"),
-        (f"{THEN} vpc-exists", "--then"),
-        (f"{THEN} instance-runing", "--then: ec2 run_instances has no effect"),
-        ("s3 create-bucket --bucket b --max-wait 9 --allow-repeat --stop-on-timeout", "--stop-on"),
-        (
-            "s3 put-bucket-acl --bucket b --acl private --max-wait 9 --allow-repeat",
-            "Pass --then WAITER",
-        ),
-        ("--resume calls/1 --store calls.db", "calls/1"),
-    ],
-)
-def test_wrong_arguments_are_one_line(command, words, message, tmp_path, monkeypatch):
-    pytest.importorskip("sqlalchemy")
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(f"begin {words} --once")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+# --- help ---------------------------------------------------------------------------------------
 
 
 def test_operations_with_effects_are_listed_for_a_service(command, monkeypatch):
@@ -122,145 +120,95 @@ def test_operations_with_effects_are_listed_for_a_service(command, monkeypatch):
         assert not {"describe-db-instances", "add-tags-to-resource"} & rows.keys()
 
 
-@pytest.mark.parametrize("words", ["begin sts", "begin sts --help"])
-def test_a_service_without_effects_says_so(words, command):
-    _, out, err = command(words)
-    assert "Operations of sts with an effect, and their effects:\n  none\n" in out + err
+# --- calls and waits that are interrupted ---------------------------------------------------------
 
 
-def test_help_names_the_effects_of_an_operation(command):
-    code, out, _ = command("begin ec2 run-instances --help")
-    effects, _, _ = out.partition("positional arguments:")
-    assert (code, "`begin` waits for InstanceRunning." in effects) == (0, True)
-    choices = re.findall(r"^option +--then ([-a-z]+)$", effects, re.MULTILINE)
-    assert choices[:2] == ["instance-running", "instance-status-ok"]
-    assert re.search(r"^basis +identity: ", effects, re.MULTILINE)
-    assert "tags are changed" in " ".join(command("begin ec2 create-tags --help")[1].split())
+LOST = ReadTimeoutError(endpoint_url="https://service")
 
 
-def test_interrupted_call_has_its_token(command, called):
-    called(interrupt)
-    code, out, err = command(f"{RUN} --max-wait 9 --output json")
-    facts = json.loads(out)
-    assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", True)
-    assert f"--client-token {facts['token']}" in err
-    assert "find out if it was executed" in command(f"{JOB} --max-wait 9")[2]
+@pytest.mark.parametrize(("words", "error", "code", "outcome"), [
+    (RUN, LOST, 124, "timed out"), (JOB, LOST, 255, "failed"),
+    (RUN, KeyboardInterrupt(), 130, "interrupted"), (JOB, KeyboardInterrupt(), 130, "interrupted"),
+    (RUN, NoCredentialsError(), 253, "error"), (JOB, NoCredentialsError(), 253, "error"),
+])  # fmt: skip
+def test_a_call_that_fails_may_have_been_executed(facts_of, failing, words, error, code, outcome):
+    failing(error)
+    found, facts, err = facts_of(f"{words} --no-wait --max-wait 9")
+    assert (found, facts["outcome"], facts["outcome_unknown"]) == (code, outcome, code != 253)
+    assert (facts["error"]["type"] == "NoCredentialsError", facts["polled"]) == (code == 253, {})
+    assert "resume" not in facts
+    if words == RUN:
+        assert f"--client-token {facts['token']}" in err
+    elif code == 130:
+        assert "find out if it was executed" in err
 
 
-@pytest.mark.parametrize("words", [RUN, JOB])
-def test_missing_credentials_end_the_call(command, called, words):
-    def refuse(*_):
-        raise NoCredentialsError
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_interrupted_wait_says_how_to_stop_what_was_begun(facts_of, called, database, is_stored):
+    def interrupted(name, _):
+        if name == "GetJobRun":
+            signal.raise_signal(signal.SIGINT)
+        return RUNS["StartJobRun"][0]
 
-    called(refuse)
-    code, out, err = command(f"{words} --max-wait 9 --output json")
-    facts = json.loads(out)
-    assert (code, facts["outcome"], facts["outcome_unknown"]) == (253, "error", False)
-    assert (facts["error"]["type"], facts["polled"]) == ("NoCredentialsError", {})
-    assert err.endswith(": Unable to locate credentials\n")
-
-
-def interrupted_job(name, _):
-    if name == "GetJobRun":
-        signal.raise_signal(signal.SIGINT)
-    return {"JobRunId": "jr 1"}
-
-
-@pytest.mark.parametrize("store", ["", " --store calls.db"])
-def test_interrupted_wait_says_how_to_stop_what_was_begun(
-    command, called, store, tmp_path, monkeypatch
-):
-    pytest.importorskip("sqlalchemy")
-    monkeypatch.chdir(tmp_path)
-    called(interrupted_job)
-    code, out, err = command(f"{JOB} --max-wait 9 --output json --include-response{store}")
-    facts = json.loads(out)
+    called(interrupted)
+    store = ["--store", database] if is_stored else []
+    code, facts, err = facts_of(f"{JOB} --max-wait 9 --include-response", *store)
     assert (code, facts["outcome"], facts["outcome_unknown"]) == (130, "interrupted", False)
-    assert facts["response"] == {"JobRunId": "jr 1"}
-    stop = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
-    assert f"to stop it: {stop} --no-wait --max-wait 1m\n" in err
+    assert facts["response"] == RUNS["StartJobRun"][0]
+    assert f"to stop it: {STOP} --no-wait --max-wait 1m\n" in err
 
 
-def test_nested_token_is_named_by_its_members(command):
-    batch = json.dumps({"Paths": {"Quantity": 1, "Items": ["/"]}})
-    words = "begin cloudfront create-invalidation --distribution-id d --max-wait 9"
-    code, _, err = command(f"{words} --invalidation-batch", batch)
-    assert (code, "InvalidationBatch.CallerReference " in err) == (254, True)
-
-
-def test_stored_call_is_resumed(command, called, tmp_path):
-    pytest.importorskip("sqlalchemy")
-    called(interrupt)
-    code, out, err = command(f"{RUN} --max-wait 9 --output json --store", tmp_path / "my calls.db")
+def test_stored_call_is_resumed(command, facts_of, failing, called, database):
+    failing(KeyboardInterrupt())
+    code, facts, err = facts_of(f"{RUN} --max-wait 9 --store", database)
     called(None)
-    facts = json.loads(out)
     assert (code, facts["resume"] in err) == (130, True)
     resume = shlex.split(facts["resume"])[1:]
-    code, resumed, _ = command("", *resume, "--output", "json")
-    assert (code, json.loads(resumed)["token"]) == (0, facts["token"])
-    code, _, err = command("", *resume)
-    assert (code, "has ended" in err) == (2, True)
+    code, resumed, _ = facts_of("", *resume)
+    assert (code, resumed["token"]) == (0, facts["token"])
+    unknown = ["begin", "--resume", "calls/1", "--store", database]
+    for words, message in ((resume, "has ended"), (unknown, "calls/1")):
+        code, out, err = command("", *words)
+        assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
 
 
-@pytest.mark.usefixtures("runs", "virtual_time")
-def test_stored_wait_is_resumed_without_a_token(command, tmp_path, monkeypatch):
-    pytest.importorskip("sqlalchemy")
-    monkeypatch.chdir(tmp_path)
-    words = "--max-wait 5m --output json"
-    facts = json.loads(command(f"{JOB} {words} --store calls.db")[1])
-    code, out, err = command("", *shlex.split(facts["resume"])[1:], *shlex.split(words))
-    resumed = json.loads(out)
+@pytest.mark.usefixtures("runs")
+def test_stored_wait_is_resumed_without_a_token(facts_of, database):
+    words = ["--max-wait", "5m"]
+    _, facts, _ = facts_of(JOB, *words, "--store", database)
+    code, resumed, err = facts_of("", *shlex.split(facts["resume"])[1:], *words)
     assert (code, resumed["outcome"], resumed["observed"]) == (124, "timed out", "STOPPING")
     assert resumed["label"] == "glue JobName=nightly, RunId=jr 1"
     assert "glue JobName=nightly, RunId=jr 1: STOPPING, attempt 1 after" in err
 
 
 @pytest.mark.parametrize("words", [JOB, f"begin --resume calls/{32 * '0'}"])
-def test_a_store_without_access_is_one_line(command, words, tmp_path):
-    pytest.importorskip("sqlalchemy")
-    code, _, err = command(f"{words} --max-wait 9 --store", tmp_path / "none" / "calls.db")
+def test_a_store_without_access_is_one_line(command, words, database):
+    code, _, err = command(f"{words} --max-wait 9 --store", database / "none.db")
     assert (code, err.count("\n"), "unable to open database file" in err) == (255, 1, True)
 
 
-def test_the_command_that_goes_on_has_no_password(command, called, tmp_path, monkeypatch):
-    pytest.importorskip("sqlalchemy")
-    store = Store(tmp_path / "calls.db")
-    monkeypatch.setattr("boto_waiters_plus.cli.change.store_of", lambda _: store)
-    called(interrupt)
-    code, out, err = command(f"{JOB} --max-wait 9 --output json --store postgresql://me:p@h/calls")
-    assert (code, json.loads(out)["resume"] in err) == (130, True)
+def test_the_command_that_goes_on_has_no_password(facts_of, failing, database, monkeypatch):
+    monkeypatch.setattr("boto_waiters_plus.cli.change.store_of", lambda _: Store(database))
+    failing(KeyboardInterrupt())
+    code, facts, err = facts_of(f"{JOB} --max-wait 9 --store postgresql://me:p@h/calls")
+    assert (code, facts["resume"] in err) == (130, True)
     assert " --store postgresql://me@h/calls" in err
 
 
-def test_what_a_call_has_done_is_waited_for(command):
-    code, out, _ = command(f"{NEW} --output json")
-    facts = json.loads(out)
-    assert code == 0
-    assert (facts["waiter"], facts["basis"], facts["token"]) == ("BucketExists", "identity", None)
-
-
-def test_a_call_without_an_effect_can_be_made(command):
-    command(NEW)
-    words = "s3 put-bucket-acl --bucket new-bucket --acl private --max-wait 9"
-    assert command(f"begin {words} --no-wait")[0] == 0
+# --- what is stopped ------------------------------------------------------------------------------
 
 
 def test_stop_on_timeout_stops_what_was_begun(command, called):
     made = []
-
-    def answer(name, parameters):
-        made.append((name, parameters))
-        return {"JobRun": {"JobRunState": "RUNNING"}} if name == "GetJobRun" else {"JobRunId": "jr"}
-
-    called(answer)
-    words = "begin glue start-job-run --job-name j --max-wait 1s --stop-on-timeout"
-    assert command(words)[0] == 124
-    assert made[-1] == ("BatchStopJobRun", {"JobName": "j", "JobRunIds": ["jr"]})
+    called(lambda *call: made.append(call) or RUNS.get(call[0], [{}])[0])
+    assert command(f"{JOB} --max-wait 1s --stop-on-timeout")[0] == 124
+    assert made[-1] == ("BatchStopJobRun", {"JobName": "nightly", "JobRunIds": ["jr 1"]})
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("asked", [True, False])
-def test_stop_on_cancel_stops_what_was_begun(command, called, number, code, asked):
+def test_stop_on_cancel_stops_what_was_begun(facts_of, called, number, code, asked):
     made = []
 
     def answer(name, _):
@@ -270,118 +218,29 @@ def test_stop_on_cancel_stops_what_was_begun(command, called, number, code, aske
         return {"JobRunId": "jr"}
 
     called(answer)
-    words = "begin glue start-job-run --job-name j --max-wait 9 --output json"
-    ended, out, err = command(words + " --stop-on-cancel" * asked)
+    ended, facts, err = facts_of(f"{JOB} --max-wait 9{' --stop-on-cancel' * asked}")
     assert ended == code
     assert ("BatchStopJobRun" in made) is asked
     assert ("BatchStopJobRun was called" in err) is asked
-    assert json.loads(out).get("stop", {}).get("state") == ("made" if asked else None)
+    assert facts.get("stop", {}).get("state") == ("made" if asked else None)
 
 
-def test_the_report_tells_why_nothing_was_stopped(command, called):
-    def answer(name, _):
-        if name == "BatchStopJobRun":
-            raise ReadTimeoutError(endpoint_url="https://glue")
-        return {"JobRun": {"JobRunState": "RUNNING"}} if name == "GetJobRun" else {"JobRunId": "jr"}
-
-    called(answer)
-    words = "begin glue start-job-run --job-name j --max-wait 1s --stop-on-timeout --output json"
-    code, out, err = command(words)
-    facts = json.loads(out)
+def test_the_report_tells_why_nothing_was_stopped(facts_of, failing):
+    failing(ReadTimeoutError(endpoint_url="https://glue"), "BatchStopJobRun")
+    code, facts, err = facts_of(f"{JOB} --max-wait 1s --stop-on-timeout")
     assert (code, facts["stop"]["state"]) == (124, "refused")
     assert "could not be stopped" in err
     assert "could not be stopped" in facts["error"]["message"]
-    assert "to stop it: boto-wait begin glue batch-stop-job-run " in err
-
-
-def test_nothing_to_change_is_a_success_if_allowed(command, monkeypatch):
-    refusal = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
-    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
-    response = SimpleNamespace(status_code=400), {**refusal, **metadata}
-    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: response)
-    words = "begin cloudformation update-stack --stack-name s --use-previous-template --max-wait 9"
-    code, out, _ = command(f"{words} --no-change-ok --output json")
-    facts = json.loads(out)
-    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
-    assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
-    assert command(words)[0] == 254
-
-
-RUNS = {
-    "StartJobRun": [{"JobRunId": "jr 1"}],
-    "GetJobRun": [{"JobRun": {"JobRunState": state}} for state in ("RUNNING", "STOPPING")],
-}
-
-
-@pytest.fixture
-def runs(called):
-    """Jobs that run, and stop, and never end."""
-    calls = {name: iter(answers) for name, answers in RUNS.items()}
-    called(lambda name, _: next(calls[name], RUNS[name][-1]))
+    assert f"to stop it: {STOP}" in err
 
 
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize("flow", ["", "--allow-repeat --once"])
-def test_json_is_that_of_a_wait(command, virtual_time, flow):
-    code, out, _ = command(f"{JOB} --max-wait 5m {flow} --output json --include-response")
-    facts = json.loads(out)
-    assert (code, facts["outcome"]) == (124, "timed out")
-    assert 290 < virtual_time.now <= 300
-    assert (facts["operation"], facts["waiter"]) == ("StartJobRun", "JobRunSucceeded")
-    assert (facts["label"], facts["observed"]) == ("glue JobName=nightly, RunId=jr 1", "STOPPING")
-    assert facts["polled"] == {"JobName": "nightly", "RunId": "jr 1"}
-    assert facts["attempts"] == len(facts["timeline"]) > 5
-    assert facts["timeline"][0]["state"] == "RUNNING"
-    assert 290 < facts["elapsed"] <= 300
-    assert (facts["parameters"], facts["call_attempts"]) == ({"JobName": "nightly"}, 1)
-    answers = {"response": RUNS["StartJobRun"][0], "last_response": RUNS["GetJobRun"][-1]}
-    assert {name: facts[name] for name in answers} == answers
-
-
-@pytest.mark.usefixtures("runs", "virtual_time")
-def test_progress_is_shown_as_of_a_wait(command):
-    _, out, err = command(f"{JOB} --max-wait 5m")
-    assert out == ""
-    lines = [line for line in err.splitlines() if line.startswith("glue JobName=nightly, RunId=")]
-    assert [line.partition(": ")[2].partition(",")[0] for line in lines][:2] == [
-        "RUNNING",
-        "STOPPING",
-    ]
-    assert command(f"{JOB} --max-wait 5m --quiet")[2].count("STOPPING, attempt") == 0
-
-
-@pytest.mark.usefixtures("runs", "virtual_time")
-def test_an_error_says_what_is_polled_and_how_to_stop_it(command):
-    _, out, err = command(f"{JOB} --max-wait 5m --quiet")
-    polled = 'boto-wait begin: polled: GetJobRun {"JobName": "nightly", "RunId": "jr 1"}'
-    stop = "boto-wait begin: to stop it: boto-wait begin glue batch-stop-job-run "
-    assert (out, polled in err, stop in err) == ("", True, True)
-    assert " for glue JobName=nightly, RunId=jr 1: " in err
-    responses = json.loads(command(f"{JOB} --max-wait 5m --include-response")[1])
-    assert responses["response"] == RUNS["StartJobRun"][0]
-    assert responses["last_response"] == RUNS["GetJobRun"][-1]
-
-
-@pytest.mark.parametrize("end", ["SUCCEEDED", "FAILED"])
-def test_label_of_one_attempt_is_what_is_polled(command, called, end):
-    called(lambda *_: {"JobRunId": "jr", "JobRun": {"JobRunState": end}})
-    # Events of attempts are late, and come after the end.
-    is_over = threading.Event()
-    MEMORY.pool().callbacks.put(is_over.wait)
-    facts = json.loads(command(f"{JOB} --max-wait 9 --output json")[1])
-    is_over.set()
-    assert (facts["attempts"], facts["label"]) == (1, "glue JobName=nightly, RunId=jr")
-
-
-@pytest.mark.usefixtures("runs", "virtual_time")
 def test_the_command_that_stops_it_has_the_connection(command):
     words = "--region eu-west-1 --endpoint-url http://127.0.0.1:1 --no-verify-ssl --ca-bundle ca"
     err = command(f"{JOB} --max-wait 5m {words}")[2]
     stop = next(line for line in err.splitlines() if "to stop it: " in line)
-    assert f"{stop} ".endswith(
-        " --max-wait 1m --region=eu-west-1 --endpoint-url=http://127.0.0.1:1 --ca-bundle=ca "
-        "--no-verify-ssl "
-    )
+    endpoint = "--region=eu-west-1 --endpoint-url=http://127.0.0.1:1"
+    assert stop.endswith(f" --max-wait 1m {endpoint} --ca-bundle=ca --no-verify-ssl")
 
 
 def test_the_command_that_stops_it_has_no_secret(command, called, virtual_time):
@@ -399,79 +258,99 @@ def test_the_command_that_stops_it_has_no_secret(command, called, virtual_time):
     assert "evaluation-job/x1" not in out + err
 
 
-@pytest.mark.usefixtures("runs", "virtual_time")
-def test_options_of_a_wait_are_taken_where_it_waits(command):
-    words = f"{JOB} --max-wait 5m --max-attempts 2"
-    code, out, _ = command(f"{words} --output json")
-    facts = json.loads(out)
+# --- what is reported -----------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("flow", ["", "--allow-repeat --once"])
+def test_json_is_that_of_a_wait(facts_of, virtual_time, flow):
+    code, facts, _ = facts_of(f"{JOB} --max-wait 5m {flow} --include-response")
+    assert (code, facts["outcome"]) == (124, "timed out")
+    assert (facts["operation"], facts["waiter"]) == ("StartJobRun", "JobRunSucceeded")
+    assert (facts["label"], facts["observed"]) == ("glue JobName=nightly, RunId=jr 1", "STOPPING")
+    assert facts["polled"] == {"JobName": "nightly", "RunId": "jr 1"}
+    assert facts["attempts"] == len(facts["timeline"]) > 5
+    assert facts["timeline"][0]["state"] == "RUNNING"
+    assert 290 < facts["elapsed"] <= virtual_time.now <= 300
+    assert (facts["parameters"], facts["call_attempts"]) == ({"JobName": "nightly"}, 1)
+    answers = {"response": RUNS["StartJobRun"][0], "last_response": RUNS["GetJobRun"][-1]}
+    assert {name: facts[name] for name in answers} == answers
+
+
+@pytest.mark.usefixtures("runs")
+def test_progress_and_error_say_what_is_polled(command):
+    _, out, err = command(f"{JOB} --max-wait 5m")
+    lines = [line for line in err.splitlines() if line.startswith("glue JobName=nightly, RunId=")]
+    states = [line.partition(": ")[2].partition(",")[0] for line in lines]
+    assert (out, states[:2]) == ("", ["RUNNING", "STOPPING"])
+    _, out, err = command(f"{JOB} --max-wait 5m --quiet")
+    polled = 'boto-wait begin: polled: GetJobRun {"JobName": "nightly", "RunId": "jr 1"}'
+    assert (out, err.count("STOPPING, attempt"), polled in err) == ("", 0, True)
+    assert f"boto-wait begin: to stop it: {STOP}" in err
+    assert " for glue JobName=nightly, RunId=jr 1: " in err
+    responses = json.loads(command(f"{JOB} --max-wait 5m --include-response")[1])
+    assert responses["response"] == RUNS["StartJobRun"][0]
+    assert responses["last_response"] == RUNS["GetJobRun"][-1]
+
+
+@pytest.mark.parametrize("end", ["SUCCEEDED", "FAILED"])
+def test_label_of_one_attempt_is_what_is_polled(facts_of, called, end):
+    called(lambda *_: {"JobRunId": "jr", "JobRun": {"JobRunState": end}})
+    # Events of attempts are late, and come after the end.
+    is_over = threading.Event()
+    MEMORY.pool().callbacks.put(is_over.wait)
+    _, facts, _ = facts_of(f"{JOB} --max-wait 9")
+    is_over.set()
+    assert (facts["attempts"], facts["label"]) == (1, "glue JobName=nightly, RunId=jr")
+
+
+@pytest.mark.usefixtures("runs")
+def test_options_of_a_wait_are_passed_on(facts_of):
+    code, facts, _ = facts_of(f"{JOB} --max-wait 5m --max-attempts 2")
     assert (code, facts["outcome"], facts["attempts"]) == (124, "attempts used up", 2)
-    code, _, err = command(f"{words} --no-wait")
-    assert (code, "--max-attempts does not go with" in err) == (2, True)
 
 
-def test_quiet_tells_nothing_of_a_success(command):
-    assert command(f"{RUN} --max-wait 9 --quiet") == (0, "", "")
-
-
-TASK = "arn:aws:ecs:us-east-1:1:task/c/1a"
-
-
-def ended_task(exit_code):
-    container = {"name": "app", "exitCode": exit_code, "lastStatus": "STOPPED"}
-    task = {"taskArn": TASK, "clusterArn": "arn:aws:ecs:us-east-1:1:cluster/c"}
-    ended = {"lastStatus": "STOPPED", "stopCode": "EssentialContainerExited"}
-    return {"tasks": [{**task, **ended, "containers": [container]}]}
-
-
-@pytest.mark.parametrize("operation", ["run-task", "start-task --container-instances i"])
-@pytest.mark.parametrize(("exit_code", "code"), [(0, 0), (3, 255)])
-def test_a_task_is_run_to_its_end_and_fails_with_it(command, called, operation, exit_code, code):
-    started = {"tasks": [{"taskArn": TASK, "clusterArn": "arn:aws:ecs:us-east-1:1:cluster/c"}]}
-    called(lambda name, _: ended_task(exit_code) if name == "DescribeTasks" else started)
-    words = f"begin ecs {operation} --task-definition t --then tasks-succeeded --max-wait 9"
-    query = "last_response.tasks[].containers[].exitCode"
-    ended, out, err = command(f"{words} --query", query)
-    assert (ended, out) == (code, f"{exit_code}\n")
-    assert ("app: exit code 3" in err) is (code != 0)
-
-
-def test_nothing_is_polled_where_nothing_was_accepted(command, called):
+def test_nothing_is_polled_where_nothing_was_accepted(facts_of, called):
     refused = {"tasks": [], "failures": [{"arn": "arn:i", "reason": "RESOURCE:MEMORY"}]}
     called(lambda *_: refused)
     words = "begin ecs run-task --cluster c --task-definition t --then tasks-succeeded --max-wait 9"
-    code, out, err = command(f"{words} --output json --include-response")
-    facts = json.loads(out)
+    code, facts, err = facts_of(f"{words} --include-response")
     assert (code, facts["polled"], facts["last_response"]) == (255, {}, refused)
-    assert ("RESOURCE:MEMORY" in err, "polled:" in err, ", cluster=c: " in err) == (
-        True,
-        False,
-        True,
-    )
+    assert ("RESOURCE:MEMORY" in err, ", cluster=c: " in err) == (True, True)
+    assert "polled:" not in err
 
 
-def test_json_has_what_is_reported(command, called):
+def test_json_has_what_is_reported(facts_of, called):
     deployment = {"id": "d", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
     service = {"serviceArn": "arn:aws:ecs:us-east-1:1:service/c/web", "status": "ACTIVE"}
     service |= {"runningCount": 1, "desiredCount": 3, "deployments": [deployment]}
     answers = {"UpdateService": {"service": service}, "DescribeServices": {"services": [service]}}
     called(lambda operation, _: answers[operation])
     words = "begin ecs update-service --cluster c --service web --force-new-deployment"
-    code, out, err = command(f"{words} --max-wait 1 --output json")
+    code, facts, err = facts_of(f"{words} --max-wait 1")
     assert code == 124
-    assert json.loads(out)["reported"] == {"rollout": "IN_PROGRESS", "running": "1 of 3"}
+    assert facts["reported"] == {"rollout": "IN_PROGRESS", "running": "1 of 3"}
     assert "last state seen: rollout IN_PROGRESS, 1 of 3 running (" in err
 
 
-def test_what_is_gone_is_a_success_if_allowed(command):
-    words = f"begin {DELETE} --max-wait 9"
-    code, out, _ = command(f"{words} --missing-ok --output json")
-    facts = json.loads(out)
-    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
-    assert command(f"{words} --missing-ok")[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
-    assert command(f"{words} --missing-ok --no-wait")[0] == 0
+def test_nothing_to_change_is_a_success_if_allowed(command, facts_of, monkeypatch):
+    refusal = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
+    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
+    response = SimpleNamespace(status_code=400), {**refusal, **metadata}
+    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: response)
+    words = "begin cloudformation update-stack --stack-name s --use-previous-template --max-wait 9"
+    code, facts, _ = facts_of(f"{words} --no-change-ok")
+    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
+    assert command(f"{words} --no-change-ok")[1].endswith("1 attempt, nothing to change\n")
     assert command(words)[0] == 254
-    code, _, err = command(f"{NEW} --missing-ok")
-    assert (code, "--missing-ok: create_bucket takes nothing away" in err) == (2, True)
+
+
+def test_what_is_gone_is_a_success_if_allowed(command, facts_of):
+    words = f"{DELETE} --missing-ok"
+    code, facts, _ = facts_of(words)
+    assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
+    assert command(words)[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
+    assert command(f"{words} --no-wait")[0] == 0
 
 
 def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 
 import pytest
 from service.roles import KEYS, answering, profiles_in
@@ -9,15 +10,6 @@ from service.roles import KEYS, answering, profiles_in
 from boto_waiters_plus.cli.options import session_of
 
 FUTURE, PAST = "2100-01-01T00:00:00UTC", "2020-01-01T00:00:00UTC"
-
-
-class FoundKeyError(Exception):
-    """Has the name under which credentials are kept."""
-
-
-class Keys:
-    def __contains__(self, key):
-        raise FoundKeyError(key)
 
 
 def kept(expiration):
@@ -31,19 +23,19 @@ def session(tmp_path, monkeypatch):
     """A session of a role that needs a code, what it has asked, and the file of its credentials."""
     monkeypatch.setenv("HOME", str(tmp_path))
     profiles_in(tmp_path / "config", monkeypatch)
-    person, asked = argparse.Namespace(profile="person"), []
-    made = session_of(person)
-    provider_of(made).cache = Keys()
-    with pytest.raises(FoundKeyError) as found:
-        access_key(made)
-    made = session_of(person)
-    provider_of(made)._prompter = lambda text: asked.append(text) or "123456"
-    answering(made.get_component("event_emitter"), "before-call.sts", KEYS)
-    return made, asked, tmp_path / ".aws" / "cli" / "cache" / f"{found.value.args[0]}.json"
+    asked = []
 
+    def make():
+        made = session_of(argparse.Namespace(profile="person"))
+        provider = made.get_component("credential_provider").get_provider("assume-role")
+        provider._prompter = lambda text: asked.append(text) or "123456"
+        answering(made.get_component("event_emitter"), "before-call.sts", KEYS)
+        return made
 
-def provider_of(session):
-    return session.get_component("credential_provider").get_provider("assume-role")
+    assert access_key(make()) == "key"
+    asked.clear()
+    [file] = (tmp_path / ".aws/cli/cache").iterdir()
+    return make(), asked, file
 
 
 def access_key(session):
@@ -52,7 +44,6 @@ def access_key(session):
 
 def test_credentials_that_are_kept_ask_for_no_code(session):
     made, asked, file = session
-    file.parent.mkdir(parents=True)
     file.write_text(kept(FUTURE))
     assert (access_key(made), asked) == ("kept", [])
 
@@ -60,6 +51,7 @@ def test_credentials_that_are_kept_ask_for_no_code(session):
 @pytest.mark.parametrize("text", [None, kept(PAST), "", "{", "[]", "{}", '{"Credentials": 5}'])
 def test_others_are_replaced(session, text):
     made, asked, file = session
+    shutil.rmtree(file.parents[2])
     if text is not None:
         file.parent.mkdir(parents=True)
         file.write_text(text)
@@ -69,6 +61,6 @@ def test_others_are_replaced(session, text):
 
 def test_a_folder_that_cannot_be_written_ends_no_command(session):
     made, asked, file = session
-    file.parents[2].mkdir()
+    shutil.rmtree(file.parents[1])
     file.parents[1].write_text("")
     assert (access_key(made), len(asked)) == ("key", 1)

@@ -9,11 +9,8 @@ from botocore.exceptions import EndpointConnectionError
 from boto_waiters_plus.cli.live_progress import PlainProgress, progress_on_stderr
 from boto_waiters_plus.cli.options import LOGGED, debug_log
 
-SECRETS = {
-    "AWS_ACCESS_KEY_ID": "AKIDSECRET",
-    "AWS_SECRET_ACCESS_KEY": "hunter2",
-    "AWS_SESSION_TOKEN": "token-of-a-session",
-}
+SECRETS = {"AWS_ACCESS_KEY_ID": "AKIDSECRET", "AWS_SECRET_ACCESS_KEY": "hunter2"}
+SECRETS |= {"AWS_SESSION_TOKEN": "token-of-a-session"}
 # A port without a server.
 REFUSED = "--endpoint-url http://127.0.0.1:1 --max-wait 9"
 WAIT = f"s3 object-exists --bucket b --key k {REFUSED} --retry-transient always --max-attempts 2"
@@ -69,18 +66,16 @@ def test_what_lines_of_botocore_quote_is_left_out(capsys):
             logging.getLogger(f"botocore.{name}").warning("hunter2")
     retries.debug("after it")
     lines = [line.partition(" botocore.")[2] for line in capsys.readouterr().err.splitlines()]
-    assert lines[:2] == [
-        "retryhandler: caught: EndpointConnectionError",
-        "credentials: failed in the manda\\ntory period",
-    ]
+    assert lines[0] == "retryhandler: caught: EndpointConnectionError"
+    assert lines[1] == "credentials: failed in the manda\\ntory period"
     assert "hunter2" not in "".join(lines)
 
 
 def test_loggers_are_left_as_they_were(logged):
-    before = [(logging.getLogger(name).level, logging.getLogger(name).handlers) for name in LOGGED]
+    loggers = [logging.getLogger(name) for name in LOGGED]
+    before = [(each.level, [*each.handlers]) for each in loggers]
     logged(WAIT)
-    after = [(logging.getLogger(name).level, logging.getLogger(name).handlers) for name in LOGGED]
-    assert after == before
+    assert [(each.level, each.handlers) for each in loggers] == before
 
 
 def test_no_table_is_drawn_over_the_log(monkeypatch):

@@ -1,19 +1,22 @@
-"""The exit codes of `boto-wait`: of errors, of commands that wait, and of signals."""
+"""The exit codes of `boto-wait`: of errors, waits and signals, and of wrong arguments."""
 
 import contextlib
+import io
 import json
 import os
 import signal
+import sys
+from pathlib import Path
 
 import boto3
 import pytest
 from botocore import exceptions as botocore
-from moto import mock_aws
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli.exit_codes import Terminated, ended_by_sigterm
 
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 REFUSED = botocore.ClientError({"Error": {"Code": "AccessDenied"}}, "HeadBucket")
 
 
@@ -58,31 +61,26 @@ def listing(monkeypatch, command):
     return run
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (botocore.ParamValidationError(report="Missing"), 2),
-        (TIMEOUT, 124),
-        (ATTEMPTS, 124),
-        (botocore.NoCredentialsError(), 253),
-        (botocore.PartialCredentialsError(provider="env", cred_var="key"), 253),
-        (botocore.NoRegionError(), 253),
-        (botocore.ProfileNotFound(profile="p"), 253),
-        (failed(botocore.CredentialRetrievalError(provider="p", error_msg="m")), 253),
-        (failed(botocore.UnauthorizedSSOTokenError()), 253),
-        (failed(EXPIRED_LOGIN()), 253),
-        (failed(REFUSED), 254),
-        (REFUSED, 254),
-        (failed(REFUSED, acceptor="failure when p is F"), 255),
-        (failed(), 255),
-        (failed(botocore.EndpointConnectionError(endpoint_url="u")), 255),
-        (bwp.WaiterCancelledError("W", "cancelled"), 255),
-        (many(TIMEOUT, ATTEMPTS), 124),
-        (many(failed(REFUSED), failed(REFUSED)), 254),
-        (many(TIMEOUT, failed(REFUSED)), 255),
-        (RuntimeError(), 255),
+CODES = {
+    2: [botocore.ParamValidationError(report="Missing")],
+    124: [TIMEOUT, ATTEMPTS, many(TIMEOUT, ATTEMPTS)],
+    253: [
+        botocore.NoCredentialsError(), botocore.ProfileNotFound(profile="p"),
+        botocore.PartialCredentialsError(provider="env", cred_var="key"), botocore.NoRegionError(),
+        failed(botocore.CredentialRetrievalError(provider="p", error_msg="m")),
+        failed(botocore.UnauthorizedSSOTokenError()), failed(EXPIRED_LOGIN()),
     ],
-    ids=lambda value: repr(value)[:60],
+    254: [REFUSED, failed(REFUSED), many(failed(REFUSED), failed(REFUSED))],
+    255: [
+        failed(), failed(REFUSED, acceptor="failure when p is F"), many(TIMEOUT, failed(REFUSED)),
+        failed(botocore.EndpointConnectionError(endpoint_url="u")), RuntimeError(),
+        bwp.WaiterCancelledError("W", "cancelled"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(error, code) for code, errors in CODES.items() for error in errors]
 )
 def test_each_error_has_its_code(error, code, listing):
     def fail():
@@ -94,13 +92,10 @@ def test_each_error_has_its_code(error, code, listing):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGTERM ends a process at once there")
-@pytest.mark.parametrize(
-    ("sent", "handler", "code", "ending"),
-    [
-        (signal.SIGTERM, signal.SIG_DFL, 143, "terminated"),
-        (signal.SIGINT, signal.default_int_handler, 130, "interrupted"),
-    ],
-)
+@pytest.mark.parametrize(("sent", "handler", "code", "ending"), [
+    (signal.SIGTERM, signal.SIG_DFL, 143, "terminated"),
+    (signal.SIGINT, signal.default_int_handler, 130, "interrupted"),
+])  # fmt: skip
 def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing):
     before = signal.signal(sent, handler)
     try:
@@ -110,57 +105,20 @@ def test_signals_end_a_command_in_one_line(sent, handler, code, ending, listing)
         signal.signal(sent, before)
 
 
-# --- commands -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def aws():
-    with mock_aws():
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket="my-bucket")
-        configuration = {"Status": "Suspended"}
-        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
-        yield
-
-
-VERSIONING = "s3 get-bucket-versioning --until Enabled"
-SUSPENDED = f"{VERSIONING} --failure Suspended"
-
-
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ("s3 bucket-exists --bucket my-bucket", 0),
-        ("s3 bucket-exists --bucket none", 124),
-        ("s3 bucket-exists --bucket none --max-attempts 2", 124),
-        (f"{SUSPENDED} --bucket my-bucket", 255),
-        (f"{VERSIONING} --bucket my-bucket --bucket none", 254),
-        ("s3 bucket-exists --bucket my-bucket --profile none", 253),
-        ("s3 bucket-exists --each bucket none nothing", 124),
-        (f"{SUSPENDED} --retry-on-error NoSuchBucket --each bucket none my-bucket", 255),
-        ("s3 bucket-exists", 2),
-        ("begin s3 delete-bucket --allow-repeat --bucket none", 254),
-        ("begin s3 create-bucket --bucket new-bucket --allow-repeat", 0),
-        ("begin s3 create-bucket --bucket new-bucket --allow-repeat --profile none", 253),
-    ],
-)
-def test_commands_exit_with_the_code_of_the_end(words, code, command):
-    assert command(f"{words} --max-wait 9")[0] == code
+@pytest.mark.parametrize(("words", "code", "text"), CASES["ends"])
+def test_commands_exit_with_the_code_of_the_end(words, code, text, command):
+    found, out, err = command(words)
+    assert (found, text in out + err) == (code, True), out + err
 
 
-@pytest.mark.parametrize(
-    ("replies", "code"),
-    [
-        ([{"Status": "Enabled"}], 0),
-        ([{"Status": "Suspended"}], 255),
-        ([REFUSED], 254),
-        ([{"Status": "none"}], 124),
-    ],
-)
-def test_stored_wait_has_the_same_code(replies, code, answers, tmp_path, command):
+@pytest.mark.parametrize(("reply", "code"), [
+    ({"Status": "Enabled"}, 0), ({"Status": "Suspended"}, 255), (REFUSED, 254),
+    ({"Status": "none"}, 124),
+])  # fmt: skip
+def test_stored_wait_has_the_same_code(reply, code, answers, tmp_path, command):
     client = boto3.client("s3")
-    answers(client, *replies)
+    answers(client, reply)
     states = {"path": "Status", "success": ["Enabled"], "failure": ["Suspended"]}
     waiter = bwp.WaiterDefinition.from_states("Versioned", "GetBucketVersioning", **states)
     url = str(tmp_path / "waits.db")
@@ -169,3 +127,78 @@ def test_stored_wait_has_the_same_code(replies, code, answers, tmp_path, command
         store.work(until_idle=True, make_client=lambda *_, **__: client)
     found, out, _ = command(f"operations wait {path} --store", url)
     assert (found, json.loads(out)["done"]) == (code, True)
+
+
+# --- wrong arguments ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _no_requests(called):
+    called(lambda name, _: pytest.fail(f"{name} was called"))
+
+
+@pytest.mark.usefixtures("_no_requests")
+@pytest.mark.parametrize(("words", "message"), CASES["wrong"])
+def test_wrong_arguments_exit_with_2_and_one_line(words, message, command):
+    code, out, err = command(words)
+    assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
+    assert err.startswith("boto-wait")
+    # No value is quoted where a type is wrong: it may be a secret.
+    assert "hunter2" not in err
+
+
+@pytest.mark.usefixtures("_no_requests")
+@pytest.mark.parametrize(("line", "message"), CASES["stdin"])
+def test_a_wrong_line_of_stdin_is_named(line, message, command, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f'{{"Bucket": "b"}}\n\n{line}\n'))
+    code, out, err = command("s3 bucket-exists --stdin --max-wait 9")
+    assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
+    assert err.startswith("boto-wait: line 3 of stdin")
+
+
+@pytest.mark.parametrize(
+    "words", ["sqs --help", "sqs queue-ready", "sqs get-queue-url --until X", "list sqs"]
+)
+def test_a_malformed_file_on_the_search_path_is_named(words, on_search_path, command):
+    on_search_path("{")
+    code, _, err = command(words)
+    assert (code, "sqs/2012-11-05/smithy-waiters-1.json" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("missing", "words", "message"), [
+    ("AWS_DEFAULT_REGION", "ec2 instance-running", "region"),
+    ("none", "s3 bucket-exists --bucket b --profile x", "profile (x)"),
+    ("AWS_ACCESS_KEY_ID", "s3 bucket-exists --bucket b --quiet", "credentials"),
+])  # fmt: skip
+def test_missing_configuration_exits_with_253(missing, words, message, command, monkeypatch):
+    monkeypatch.delenv(missing, raising=False)
+    code, out, err = command(f"{words} --max-wait 9")
+    assert (code, out, err.count("\n"), message in err) == (253, "", 1, True)
+
+
+@pytest.mark.parametrize(("words", "given"), CASES["connections"])
+def test_connection_options_reach_the_client(words, given, command, monkeypatch):
+    asked = {}
+
+    def create_client(_, service, **keywords):
+        asked.update(keywords, service=service)
+        raise botocore.NoRegionError
+
+    monkeypatch.setattr("botocore.session.Session.create_client", create_client)
+    assert command(f"s3 bucket-exists --bucket b --max-wait 9 {words}")[0] == 253
+    assert {"service": "s3", **given}.items() <= asked.items()
+
+
+@pytest.mark.parametrize(("text", "said"), CASES["durations"])
+def test_durations(text, said, command):
+    words = "schedule s3 bucket-exists --min-delay 1h --max-delay 9h --max-wait"
+    assert command(words, text)[1].startswith(f"s3 bucket-exists, {said}\n")
+
+
+@pytest.mark.filterwarnings("always:the model of")
+def test_a_state_that_no_model_lists_is_warned_of(command):
+    words = "forecast describe-dataset-group --dataset-group-arn a --until CREATE.FAILED"
+    code, _, err = command(words)
+    warning, error = err.splitlines()
+    assert (code, "--max-wait" in error) == (2, True)
+    assert warning.startswith("boto-wait: warning: the model of DescribeDatasetGroup")

@@ -1,13 +1,16 @@
-"""`boto-wait list`."""
+"""`boto-wait list` and `boto-wait show`."""
 
 import copy
 import json
 import re
+from pathlib import Path
 
 import botocore.session
 import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
+
+CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -44,24 +47,27 @@ def test_services_are_listed_with_their_counts(listed, as_json, command):
     assert (services.keys(), services["stepfunctions"]) == (by_name.keys(), "sfn")
 
 
-@pytest.mark.parametrize("service", ["logs", "cloudwatch-logs", "Logs"])
-def test_waiters_are_listed_by_either_service_name(service, listed):
-    rows = {row[0]: row[1:] for row in listed(service)}
-    assert rows["export_task_completed"] == [
-        "DescribeExportTasks",
-        "2 to 5 s",
-        "run on moto, every value of the enum",
-        "curated, run-on-moto",
-    ]
+@pytest.mark.parametrize(("words", "row"), CASES["listed"])
+def test_waiters_and_effects_are_found(words, row, listed):
+    assert row in [each[: len(row)] for each in listed(words)]
 
 
-def test_waiters_can_be_listed_by_tag(listed):
-    names = {row[0] for row in listed("rds --tag curated")}
-    assert "db_instance_stopped" in names
-    assert "db_instance_available" not in names
+@pytest.mark.parametrize(("words", "message"), CASES["nothing found"])
+def test_nothing_found_is_a_message(words, message, command):
+    code, out, err = command(f"list {words}")
+    assert (code, out, err.count("\n"), message in err) == (0, "", 1, True)
+
+
+def test_others_than_those_asked_for_are_left_out(listed, as_json):
+    assert "db_instance_available" not in {row[0] for row in listed("rds --tag curated")}
     found = listed("--tag run-on-moto")
     assert len({row[0] for row in found}) > 5
     assert all("run on moto" in " ".join(row) for row in found)
+    found = listed("Transit gateway deleted")
+    assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
+    assert {each["kind"] for each in as_json("rds --tag curated")} == {"waiter"}
+    found = as_json("modify db instance")
+    assert {(each["kind"], each["after"]) for each in found} == {("effect", "ModifyDBInstance")}
 
 
 def test_waiters_on_the_search_path_are_listed(on_search_path, queue_ready, listed, as_json):
@@ -77,53 +83,9 @@ def test_waiters_of_a_model_on_the_search_path_are_found(on_search_path, as_json
     acceptor = {"matcher": "status", "expected": 200, "state": "success"}
     waiter = {"operation": "GetQueueUrl", "delay": 5, "maxAttempts": 9, "acceptors": [acceptor]}
     document = {"version": 2, "waiters": {"QueueFound": waiter}}
-    on_search_path(json.dumps(document), "waiters-2.json")
+    on_search_path(json.dumps(document), "sqs/2012-11-05/waiters-2.json")
     [found] = as_json("queue-found")
     assert (found["service"], found["waiter"]) == ("sqs", "QueueFound")
-
-
-@pytest.mark.parametrize("words", ["sts", "no such thing"])
-def test_nothing_found_is_a_message(words, command):
-    code, out, err = command(f"list {words}")
-    assert (code, out, err.count("\n"), words in err) == (0, "", 1, True)
-
-
-def test_words_find_waiters_of_all_services(listed):
-    found = listed("Transit gateway deleted")
-    assert ["ec2", "transit_gateway_deleted"] in [row[:2] for row in found]
-    assert all("transit_gateway" in row[1] and "deleted" in row[1] for row in found)
-
-
-def test_words_of_the_documentation_find_waiters(listed):
-    assert "calculation_execution_completed" in {row[0] for row in listed("athena spark")}
-
-
-def test_a_name_is_found_in_every_spelling(listed):
-    found = listed("StackUpdateComplete")
-    assert "stack_update_complete" in {row[0] for row in found}
-    assert listed("stack-update-complete") == listed("stack_update_complete") == found
-    ids = listed("cloudwatch-logs export-task-completed")
-    assert "export_task_completed" in {row[0] for row in ids}
-    assert listed("cloudformation DescribeStacks") == listed("cloudformation describe-stacks") != []
-
-
-def test_a_word_without_letters_describes_nothing(command):
-    code, out, err = command("list s3 +")
-    assert (code, out, "no waiter is described" in err) == (0, "", True)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("athna", "no service 'athna'; did you mean 'athena'?"),
-        ("cloudwatch-lgs", "no service 'cloudwatch-lgs'; did you mean 'cloudwatch-logs'?"),
-        ("'zzzzzz\x1b[31m'", "no service 'zzzzzz\\x1b[31m'"),
-        ("--tag generatd", "no waiter with the tag 'generatd'; did you mean 'generated'?"),
-        ("s3 --tag zzz", "no waiter with the tag 'zzz'"),
-    ],
-)
-def test_unknown_name_exits_with_2_and_a_suggestion(words, message, command):
-    assert command(f"list {words}") == (2, "", f"boto-wait list: {message}\n")
 
 
 @pytest.mark.parametrize("words", ["list rds", "list db instance", "show rds"])
@@ -139,52 +101,14 @@ def test_effects_stand_below_waiters_under_a_heading(words, command):
     facts = json.loads(command(f"{words} --output json")[1])
     kinds = [each["kind"] for each in facts]
     assert [*dict.fromkeys(kinds)] == ["waiter", "effect"]
-    assert (kinds.count("waiter"), kinds.count("effect")) == (
-        len(rows_of(waiters)),
-        len(rows_of(effects)) - 1,
-    )
+    counts = len(rows_of(waiters)), len(rows_of(effects)) - 1
+    assert (kinds.count("waiter"), kinds.count("effect")) == counts
 
 
-def test_words_find_the_effects_of_an_operation(command, as_json):
-    assert "Effects, which" in command("list modify db instance")[1]
-    found = as_json("modify db instance")
-    assert {"rds", "docdb"} <= {each["service"] for each in found}
-    assert {each["after"] for each in found} == {"ModifyDBInstance"}
-    assert as_json("Modify-DB-Instance") == as_json("modify_db_instance") == found
-
-
-def test_words_of_the_documentation_find_effects(as_json):
-    found = as_json("--changes athena spark")
-    assert "StartCalculationExecution" in {each["after"] for each in found}
-
-
-def test_effects_alone_are_listed(listed, as_json, command):
-    of_service = listed("--changes cloudwatch-logs")
-    assert ["export_task_completed", "CreateExportTask", "DescribeExportTasks", "identity"] in (
-        of_service
-    )
-    assert listed("--changes logs") == of_service
-    # Of an older botocore, the list of all has more.
-    assert of_service == [
-        row for service, *row in listed("--changes") if service == "logs" and row in of_service
-    ]
+def test_effects_alone_are_listed(as_json):
     assert {each["kind"] for each in as_json("--changes")} == {"effect"}
-    assert as_json("--changes logs") == [
-        each for each in as_json("logs") if each["kind"] == "effect"
-    ]
-
-
-def test_a_tag_is_of_waiters_only(as_json, command):
-    assert {each["kind"] for each in as_json("rds --tag curated")} == {"waiter"}
-    assert command("list --tag curated --changes")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "message"), [("sts", "sts has no effects"), ("no such thing", "no effect is")]
-)
-def test_no_effect_found_is_a_message(words, message, command):
-    code, out, err = command(f"list --changes {words}")
-    assert (code, out, err.count("\n"), message in err) == (0, "", 1, True)
+    effects = [each for each in as_json("logs") if each["kind"] == "effect"]
+    assert as_json("--changes logs") == effects
 
 
 @pytest.mark.parametrize("service", ["emr", "logs", "ecs", "stepfunctions"])
@@ -199,16 +123,13 @@ def test_listed_effects_are_those_that_begin_waits_for(service, as_json, command
         assert [[each[name] for name in names] for each in shown] == effects
 
 
-def test_effects_need_what_an_older_botocore_lacks(tmp_path, monkeypatch, as_json, command):
+def test_effects_need_what_an_older_botocore_lacks(on_search_path, monkeypatch, as_json, command):
     model = copy.deepcopy(Loader().load_service_model("athena", "service-2"))
     del model["operations"]["GetSession"], model["operations"]["CancelCapacityReservation"]
     del model["shapes"]["QueryExecution"]["members"]["Status"]
-    folder = tmp_path / "athena/2017-05-18"
-    folder.mkdir(parents=True)
-    (folder / "service-2.json").write_text(json.dumps(model))
     lacked = {"StartSession", "CancelCapacityReservation", "StartQueryExecution"}
     assert lacked < {each["after"] for each in as_json("--changes athena")}
-    monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
+    on_search_path(json.dumps(model), "athena/2017-05-18/service-2.json")
     monkeypatch.setattr(botocore, "__version__", "1.34.0")
     found = {each["after"] for each in as_json("--changes athena")}
     assert (bool(found), found & lacked) == (True, set())
@@ -227,3 +148,61 @@ def test_client_names_are_botocores(as_json):
     assert len(found) >= 100
     for name, model in found.items():
         assert ServiceModel(model, name).service_id.hyphenize() == listed[name]
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    ("show sqs queue-ready", "QueueReady of sqs"), ("show sqs", "queue_ready"),
+    ("schedule sqs queue-ready --max-wait 1m", "sqs queue-ready, 1m"),
+])  # fmt: skip
+def test_definitions_can_be_given(words, text, queue_ready, tmp_path, command):
+    file = tmp_path / "waiters.json"
+    file.write_text(queue_ready())
+    code, out, _ = command(f"{words} --definitions", file)
+    assert (code, text in out, text in command(words)[1]) == (0, True, False)
+    file.write_text("{")
+    code, _, err = command(f"{words} --definitions", file)
+    assert (code, str(file) in err) == (2, True)
+
+
+def test_documentation_is_rendered_line_by_line(on_search_path, queue_ready, command):
+    text = "Waits until **ready**.\n\n- `a < b`\n- " + "word " * 30 + "\n- \x1b[31mred"
+    on_search_path(queue_ready(documentation=text, deprecated=True))
+    shown = command("show sqs queue-ready")[1].partition("\n\nmethod")[0].splitlines()
+    head = "QueueReady of sqs, polls GetQueueUrl (deprecated)"
+    assert shown[:5] == [head, "Waits until **ready**.", "", "* ``a < b``", ""]
+    assert max(map(len, shown)) <= 88
+    assert shown[-1] == r"* \x1b[31mred"
+
+
+def test_a_waiter_with_a_failure_state_has_no_note(command):
+    assert "No acceptor detects" not in command("show athena query-execution-succeeded")[1]
+
+
+def test_attempts_are_shown_for_three_waits(on_search_path, queue_ready, command):
+    on_search_path(queue_ready())
+    _, rest = command("show sqs queue-ready")[1].split("Attempts, with jittered delays of 5 s:\n")
+    lines = [re.split(r"  +", line.strip()) for line in rest.splitlines()]
+    assert lines[:4] == [
+        ["MAX_WAIT", "ATTEMPTS", "TYPICAL TIMES"],
+        ["5 min", "60", "0, 5, 10, 15, 20, 25, ..., 300 s"],  # the last two attempts are one
+        ["10 min", "120", "0, 5, 10, 15, 20, 25, ..., 600 s"],
+        ["30 min", "360", "0, 5, 10, 15, 20, 25, ..., 1800 s"],
+    ]
+
+
+def test_waiters_and_effects_as_json(command):
+    facts = json.loads(command("show stepfunctions execution-succeeded --output json")[1])
+    method, operation = "wait_until_execution_succeeded", "DescribeExecution"
+    assert (facts["method"], facts["operation"]) == (method, operation)
+    assert (facts["kind"], facts["service"]) == ("waiter", "stepfunctions")
+    assert facts["acceptors"][0]["state"] == "success"
+    assert "cause" in facts["reasons"]
+    [effect] = json.loads(command("show glue StartJobRun --output json")[1])
+    assert (effect["basis"], effect["stop"]) == ("identity", "BatchStopJobRun")
+    assert (effect["kind"], effect["service"]) == ("effect", "glue")
+
+
+@pytest.mark.parametrize("service", ["s3", "cloudwatch-logs"])
+def test_a_service_is_shown_as_it_is_listed(service, command):
+    for options in ("", "--output json"):
+        assert command(f"show {service} {options}") == command(f"list {service} {options}")

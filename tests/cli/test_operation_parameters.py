@@ -8,30 +8,26 @@ import pytest
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/command_parameters.json").read_text())
 
+pytestmark = pytest.mark.filterwarnings("ignore:waiter Mine polls")
+
 
 @pytest.fixture
 def polled(command, called, waitable, tmp_path):
     """`polled(operation, *words)`: the exit code, stderr, and what the operation is called with."""
     asked = []
 
-    def call(_, parameters):
-        asked.append(parameters)
-        return {}
-
     def poll(operation, *words):
         service, name = operation.split()
-        definition = waitable("Mine", name, {"state": "success", "matcher": {"success": True}})
         file = tmp_path / "waiters.json"
-        file.write_text(json.dumps(definition))
-        line = f"{service} mine --max-wait 9 --definitions"
-        code, _, err = command(line, file, *words)
+        success = {"state": "success", "matcher": {"success": True}}
+        file.write_text(json.dumps(waitable("Mine", name, success)))
+        code, _, err = command(f"{service} mine --max-wait 9 --definitions", file, *words)
         return code, err, asked
 
-    called(call)
+    called(lambda _, parameters: asked.append(parameters) or {})
     return poll
 
 
-@pytest.mark.filterwarnings("ignore:waiter Mine polls")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["words"])
 def test_words_are_read_by_the_model(polled, case):
     code, err, asked = polled(case["operation"], *shlex.split(case["words"]))
@@ -42,7 +38,6 @@ def test_words_are_read_by_the_model(polled, case):
         assert (code, asked) == (0, [case["parameters"]])
 
 
-@pytest.mark.filterwarnings("ignore:waiter Mine polls")
 def test_values_can_be_in_files(polled, tmp_path):
     (tmp_path / "ids").write_text('["i-1"]')
     (tmp_path / "all").write_text('{"MaxResults": 5}')
@@ -56,7 +51,6 @@ def test_values_can_be_in_files(polled, tmp_path):
         assert asked.pop()["Payload"] == value
 
 
-@pytest.mark.filterwarnings("ignore:waiter Mine polls")
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark_is_no_part_of_a_value(polled, tmp_path, encoding):
     for name, text in (("ids", '["i-1"]'), ("all", '{"MaxResults": 5}'), ("token", "É")):
@@ -74,27 +68,3 @@ def test_files_that_are_no_text_are_refused(polled, tmp_path, name, size):
         file.truncate(size)
     code, err, _ = polled("s3 HeadBucket", "--bucket", f"file://{tmp_path / name}")
     assert (code, name in err) == (2, True)
-
-
-@pytest.mark.parametrize("value", [["hunter2"], "a, valid types: x\nhunter2", {"a\nb": "hunter2"}])
-@pytest.mark.parametrize("given", [{"UserAttributes": [{"Name": "a"}]}, {"Username": "u"}])
-def test_no_value_is_quoted_where_a_type_is_wrong(command, value, given):
-    given = {"UserPoolId": "u_1", "Username": "u", **given}
-    if "UserAttributes" in given:
-        given["UserAttributes"][0]["Value"] = value if not isinstance(value, str) else [value]
-    else:
-        given["ValidationData"] = value
-    words = "begin cognito-idp admin-create-user --no-wait --max-wait 9 --cli-input-json"
-    code, out, err = command(words, json.dumps(given))
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "Invalid type for parameter " in err
-    assert "hunter2" not in err
-
-
-@pytest.mark.parametrize("value", ["hunter2", 'PASSWORD="hunter2', "USERNAME=u,PASSWORD=hunter2,x"])
-def test_no_value_is_quoted_where_pairs_are_wrong(command, value):
-    words = "begin cognito-idp admin-initiate-auth --no-wait --max-wait 9 --auth-parameters"
-    code, out, err = command(words, value)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("boto-wait begin: --auth-parameters")
-    assert "hunter2" not in err

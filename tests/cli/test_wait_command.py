@@ -7,7 +7,6 @@ import sys
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from boto_waiters_plus.cli import main
 
@@ -15,16 +14,6 @@ BUCKET = "s3 bucket-exists --bucket my-bucket --max-wait"
 NONE = "s3 bucket-exists --bucket none --max-wait"
 
 pytestmark = pytest.mark.usefixtures("aws")
-
-
-@pytest.fixture(scope="module")
-def aws():
-    with mock_aws():
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket="my-bucket")
-        configuration = {"Status": "Suspended"}
-        s3.put_bucket_versioning(Bucket="my-bucket", VersioningConfiguration=configuration)
-        yield
 
 
 def lines(text):
@@ -39,39 +28,29 @@ def test_success_is_one_line_on_stdout(command, words, waiter):
     assert (code, err) == (0, "")
 
 
-def test_json_has_the_outcome(command):
-    code, out, _ = command(f"{BUCKET} 90 --output json --include-response")
-    [facts] = lines(out)
-    assert code == 0
+def test_json_has_the_outcome(facts_of):
+    code, facts, _ = facts_of(f"{BUCKET} 90 --include-response")
     elapsed = facts.pop("elapsed")
-    assert elapsed < 90
-    assert facts == {
-        "outcome": "succeeded",
-        "service": "s3",
-        "waiter": "BucketExists",
-        "label": "s3 Bucket=my-bucket",
-        "parameters": {"Bucket": "my-bucket"},
-        "attempts": 1,
-        "acceptor": "success when the call succeeds",
-        "observed": None,
-        "timeline": [{"attempt": 1, "elapsed": elapsed, "state": None}],
-        "response": {"BucketRegion": "us-east-1"},
-    }
+    assert (code, elapsed < 90) == (0, True)
+    of_waiter = {"service": "s3", "waiter": "BucketExists", "label": "s3 Bucket=my-bucket"}
+    attempts = [{"attempt": 1, "elapsed": elapsed, "state": None}]
+    end = {"outcome": "succeeded", "acceptor": "success when the call succeeds", "observed": None}
+    responses = {"parameters": {"Bucket": "my-bucket"}, "response": {"BucketRegion": "us-east-1"}}
+    assert facts == {**of_waiter, **end, **responses, "attempts": 1, "timeline": attempts}
 
 
-def test_expected_error_is_in_the_json(command):
-    code, out, _ = command("s3 bucket-not-exists --bucket none --max-wait 9 --output json")
-    assert (code, lines(out)[0]["exception"]["code"]) == (0, "404")
+def test_expected_error_is_in_the_json(facts_of):
+    code, facts, _ = facts_of("s3 bucket-not-exists --bucket none --max-wait 9")
+    assert (code, facts["exception"]["code"]) == (0, "404")
 
 
-def test_time_that_is_over_is_a_timeout_without_a_request(command):
-    code, out, _ = command(f"{NONE} 0 --output json")
-    assert (code, lines(out)[0]["attempts"]) == (124, 0)
+def test_time_that_is_over_is_a_timeout_without_a_request(facts_of):
+    code, facts, _ = facts_of(f"{NONE} 0")
+    assert (code, facts["attempts"]) == (124, 0)
 
 
-def test_timeout_says_why(command):
-    code, out, err = command(f"{NONE} 1m30s --output json")
-    [facts] = lines(out)
+def test_timeout_says_why(facts_of):
+    code, facts, err = facts_of(f"{NONE} 1m30s")
     assert (code, facts["outcome"]) == (124, "timed out")
     assert facts["timeline"][-1]["state"] == "404"
     assert facts["error"]["type"] == "WaiterTimeoutError"
@@ -87,13 +66,12 @@ def test_quiet_prints_errors_only(command):
     assert (code, out, err.count("\n")) == (124, "", 1)
 
 
-def test_ctrl_c_tells_how_far_the_wait_came(command, virtual_time):
+def test_ctrl_c_tells_how_far_the_wait_came(facts_of, virtual_time):
     def interrupt():
         raise KeyboardInterrupt
 
     virtual_time.call_at(virtual_time.now + 3, interrupt)
-    code, out, err = command(f"{NONE} 5m --output json")
-    [facts] = lines(out)
+    code, facts, err = facts_of(f"{NONE} 5m")
     assert (code, facts["outcome"], facts["observed"]) == (130, "interrupted", "404")
     assert re.search(r"s3 Bucket=none: interrupted after \d.\d s, last state seen: 404", err)
 
@@ -102,10 +80,8 @@ def test_each_value_is_a_wait_of_its_own(command):
     words = "s3 bucket-exists --max-wait 9 --output json --each bucket my-bucket none"
     code, out, _ = command(words)
     assert code == 124
-    assert {facts["label"]: facts["outcome"] for facts in lines(out)} == {
-        "s3 Bucket=my-bucket": "succeeded",
-        "s3 Bucket=none": "timed out",
-    }
+    outcomes = {facts["label"]: facts["outcome"] for facts in lines(out)}
+    assert outcomes == {"s3 Bucket=my-bucket": "succeeded", "s3 Bucket=none": "timed out"}
 
 
 def test_each_arn_of_one_name_has_a_label_of_its_own(command, called):
@@ -115,14 +91,19 @@ def test_each_arn_of_one_name_has_a_label_of_its_own(command, called):
     assert {facts["label"] for facts in lines(out)} == {f"ecs tasks=[{each}]" for each in ids}
 
 
-@pytest.mark.parametrize("option", ["--stdin", "-"])
-def test_each_line_of_stdin_is_a_wait(command, monkeypatch, option):
-    for key in ("a", "b"):
+@pytest.mark.parametrize(("option", "data", "keys"), [
+    ("--stdin", b'{"Key": "a"}\n\n{"Key": "b"}', {"a", "b"}),
+    ("-", '{"Key": "É"}'.encode(), {"É"}), ("-", '{"Key": "É"}\r\n'.encode("utf-16"), {"É"}),
+    ("-", '\ufeff{"Key": "É"}\r\n\r\n'.encode(), {"É"}),
+])  # fmt: skip
+def test_each_line_of_stdin_is_a_wait(command, monkeypatch, option, data, keys):
+    for key in keys:
         boto3.client("s3").put_object(Bucket="my-bucket", Key=key)
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"Key": "a"}\n\n{"Key": "b"}'))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
     words = f"s3 object-exists --bucket my-bucket {option} --max-wait 9 --output json"
-    code, out, _ = command(words)
-    assert (code, {facts["parameters"]["Key"] for facts in lines(out)}) == (0, {"a", "b"})
+    code, out, err = command(words)
+    assert (code, err) == (0, "")
+    assert {facts["parameters"]["Key"] for facts in lines(out)} == keys
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8", "utf-16"])
@@ -145,22 +126,6 @@ def test_a_closed_stream_puts_no_text_on_the_other(command, monkeypatch, closed)
     assert (code, out == "", err == "") == (124, closed == "stdout", closed == "stderr")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        '\ufeff{"Key": "É"}\r\n\r\n'.encode(),
-        '{"Key": "É"}'.encode(),
-        '{"Key": "É"}\r\n'.encode("utf-16"),
-    ],
-)
-def test_stdin_is_read_as_files_are(command, monkeypatch, data):
-    boto3.client("s3").put_object(Bucket="my-bucket", Key="É")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
-    code, out, err = command("s3 object-exists --bucket my-bucket - --max-wait 9 --output json")
-    assert (code, err) == (0, "")
-    assert [facts["parameters"]["Key"] for facts in lines(out)] == ["É"]
-
-
 def test_a_stdin_without_a_line_is_refused(command, monkeypatch):
     for stdin in (io.TextIOWrapper(io.BytesIO("\ufeff\n".encode())), None):
         monkeypatch.setattr(sys, "stdin", stdin)
@@ -168,26 +133,20 @@ def test_a_stdin_without_a_line_is_refused(command, monkeypatch):
         assert (code, "stdin has no line" in err) == (2, True)
 
 
-def test_options_of_the_wait_are_passed_on(command):
-    words = f"{NONE} 9m --output json --max-attempts 3 --min-delay 1m --max-delay 1m"
-    code, out, _ = command(words)
-    [facts] = lines(out)
+def test_options_of_the_wait_are_passed_on(facts_of):
+    code, facts, _ = facts_of(f"{NONE} 9m --max-attempts 3 --min-delay 1m --max-delay 1m")
     assert (code, facts["outcome"], facts["attempts"]) == (124, "attempts used up", 3)
     assert facts["elapsed"] >= 120
-    words = "--success-count 2 --initial-delay 5 --success-for 1m --output json"
-    code, out, _ = command(f"{BUCKET} 9m {words}")
-    [facts] = lines(out)
+    words = "--success-count 2 --initial-delay 5 --success-for 1m"
+    code, facts, _ = facts_of(f"{BUCKET} 9m {words}")
     assert (code, facts["timeline"][0]["elapsed"]) == (0, pytest.approx(5, abs=0.5))
     assert facts["elapsed"] == pytest.approx(65, abs=1)
-    code, _, err = command(f"{BUCKET} 1m --success-for 1m")
-    assert (code, "--success-for" in err) == (2, True)
 
 
-def test_errors_are_retried_for_as_long_as_the_line_says(command):
-    words = "lambda function-active --function-name none --max-wait 9m --output json"
+def test_errors_are_retried_for_as_long_as_the_line_says(facts_of):
+    words = "lambda function-active --function-name none --max-wait 9m"
     codes = "ResourceNotFoundException=30 AccessDenied=1m"
-    code, out, _ = command(f"{words} --retry-errors-for {codes} --retry-errors-for 403=5")
-    [facts] = lines(out)
+    code, facts, _ = facts_of(f"{words} --retry-errors-for {codes} --retry-errors-for 403=5")
     assert (code, facts["attempts"] > 1) == (254, True)
     assert 30 <= facts["elapsed"] < 60
 
@@ -196,57 +155,11 @@ def test_errors_are_retried_for_as_long_as_the_line_says(command):
     ("--retry-transient answered", 1), ("--retry-transient always", 3),
     ("--retry-transient never", 1), ("", 1),
 ])  # fmt: skip
-def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(command, words, attempts):
-    words += " --max-attempts 3 --endpoint-url http://127.0.0.1:1 --output json"
-    code, out, err = command(f"{NONE} 9m {words}")
-    [facts] = lines(out)
+def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(facts_of, words, attempts):
+    words += " --max-attempts 3 --endpoint-url http://127.0.0.1:1"
+    code, facts, err = facts_of(f"{NONE} 9m {words}")
     assert facts["attempts"] == attempts
     assert ("--retry-transient always" in err, code == 255) == (attempts == 1, attempts == 1)
-
-
-def test_a_missing_resource_ends_with_the_option_that_waits_for_it(command):
-    words = "s3 get-bucket-versioning --until Enabled --bucket none --max-wait 9"
-    code, _, err = command(words)
-    assert (code, "--missing-ok-for 60 retries for 60 s.\n" in err) == (254, True)
-
-
-def test_definitions_can_be_given(command, queue_ready, tmp_path):
-    (tmp_path / "waiters.json").write_text(queue_ready())
-    boto3.client("sqs").create_queue(QueueName="q")
-    words = "sqs queue-ready --queue-name q --max-wait 9 --definitions"
-    code, out, _ = command(words, tmp_path / "waiters.json")
-    assert (code, "QueueReady after" in out) == (0, True)
-
-
-@pytest.mark.parametrize(("words", "code"), [
-    ("--until Suspended", 0), ("--until Enabled", 124), ("--until Enabled Suspended", 0),
-    ("--until Enabled --failure Suspended", 255), ("--until Suspended --state-path Status", 0),
-    ("--until Enabled --success-on-error NoSuchBucket --bucket none", 0),
-])  # fmt: skip
-def test_until_waits_for_a_state_of_an_operation(command, words, code):
-    given = f"s3 get-bucket-versioning --bucket my-bucket {words} --max-wait 9"
-    assert command(given)[0] == code
-
-
-@pytest.mark.parametrize(("words", "code", "text"), [
-    ("s3 head-bucket --bucket none", 0, "HeadBucketUntilGone after"),
-    ("s3 head-bucket --bucket my-bucket", 124, "timed out"),
-    ("ec2 describe-vpcs --vpc-ids vpc-1 --output json", 0, "InvalidVpcID.NotFound"),
-    ("ec2 describe-vpcs --each vpc-ids vpc-1 vpc-2", 0, "DescribeVpcsUntilGone after"),
-    ("ec2 describe-vpcs", 2, "lists all resources"),
-    ("s3 get-bucket-versioning --bucket none", 2, "give --success-on-error, the errors"),
-    ("s3 get-bucket-versioning --bucket none --success-on-error NoSuchBucket", 0, "UntilGone"),
-])  # fmt: skip
-def test_until_gone_waits_for_the_end(command, words, code, text):
-    found, out, err = command(f"{words} --until gone --max-wait 9")
-    assert (found, text in out + err) == (code, True), out + err
-
-
-def test_help_of_an_operation_lists_its_states(command):
-    code, out, _ = command("s3 get-bucket-versioning --until Enabled --help")
-    assert code == 0
-    assert "States of Status: Enabled, Suspended." in out
-    assert "--expected-bucket-owner" in out
 
 
 def test_a_state_that_says_that_it_failed_is_a_failure(command, called):

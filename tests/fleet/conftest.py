@@ -22,12 +22,9 @@ def dask(_no_real_account):
 
     One for each test, because Dask sometimes fails to restart a killed worker.
     """
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        cluster.get_client() as client,
-    ):
+    options = {"n_workers": 2, "threads_per_worker": 1, "silence_logs": 50}
+    made = distributed.LocalCluster(dashboard_address=":0", **options)
+    with made as cluster, cluster.get_client() as client:
         client.wait_for_workers(2)
         yield client
 

@@ -10,14 +10,12 @@ import boto3
 def waiting_client(folder, _=None):
     """A client whose streams are CREATING until the folder has a file `active`."""
     client = boto3.client("kinesis", region_name="us-east-1")
-    active = Path(folder, "active")
 
     def answer(**_):
-        status = "ACTIVE" if active.exists() else "CREATING"
-        return SimpleNamespace(status_code=200), {
-            "StreamDescription": {"StreamStatus": status},
-            "ResponseMetadata": {"HTTPStatusCode": 200},
-        }
+        status = "ACTIVE" if Path(folder, "active").exists() else "CREATING"
+        description = {"StreamDescription": {"StreamStatus": status}}
+        answered = {**description, "ResponseMetadata": {"HTTPStatusCode": 200}}
+        return SimpleNamespace(status_code=200), answered
 
     client.meta.events.register("before-call", answer)
     return client

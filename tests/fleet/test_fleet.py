@@ -19,9 +19,8 @@ ON_FILE = pytest.mark.parametrize("store", ["file"], indirect=True)
 def drivers(store):
     """The workers of the open operations that were polled, and how many each drives."""
     found = store.list(state="open", page_size=1000).operations
-    return collections.Counter(
-        each["metadata"]["worker"] for each in found if each["metadata"]["attempts"]
-    )
+    polled = [each["metadata"] for each in found if each["metadata"]["attempts"]]
+    return collections.Counter(each["worker"] for each in polled)
 
 
 def test_all_waits_end_with_few_open(store, dask, waits, make_client, tmp_path):
@@ -43,21 +42,17 @@ def test_all_waits_end_with_few_open(store, dask, waits, make_client, tmp_path):
 
 def test_a_killed_shard_goes_on_elsewhere(store, dask, waits, make_client, tmp_path):
     paths = store.start_all(waits(40))
-    addresses = dask.run(os.getpid)
-    at_the_kill = {}
+    addresses, at_the_kill = dask.run(os.getpid), {}
+    victim = min(addresses)
 
     def kill_one(_):
-        driving = drivers(store)
-        if not at_the_kill and len(driving) == 2:
-            victim = min(driving)
+        driving = drivers(store).keys()
+        if not at_the_kill and addresses.keys() <= driving:
             os.kill(addresses[victim], signal.SIGKILL)
-            found = store.list(state="open", page_size=1000).operations
-            at_the_kill.update(
-                (each["path"], each["metadata"]["attempts"])
-                for each in found
-                if each["metadata"]["worker"] == victim
-            )
-        elif at_the_kill and not drivers(store).keys() & {min(addresses)}:
+            for each in store.list(state="open", page_size=1000).operations:
+                if each["metadata"]["worker"] == victim:
+                    at_the_kill[each["path"]] = each["metadata"]["attempts"]
+        elif at_the_kill and victim not in driving:
             (tmp_path / "active").touch()
 
     # None may take all of them before the other has begun.
@@ -134,18 +129,16 @@ def test_wrong_arguments_start_nothing(store, waits):
     for source, options, words in [
         (operations.Store(":memory:"), {}, "in memory"),
         (store, {"in_store": store}, "needs no other"),
-        ([wait], {}, "need in_store"),
-        (wait, {"in_store": store}, "must be Wait objects"),
+        ([wait], {}, "need in_store"), (wait, {"in_store": store}, "must be Wait objects"),
         ([print], {"in_store": store}, "must be Wait objects"),
         ([wait, unbounded], {"in_store": store}, "needs max_wait"),
-        (store, {"max_open": 0}, "max_open"),
-        (store, {"lease": 0}, "lease"),
+        (store, {"max_open": 0}, "max_open"), (store, {"lease": 0}, "lease"),
         (store, {"calls_per_second": 20}, "mapping"),
         (store, {"calls_per_second": {"ecc": 20}}, "'ec2'|'ecs'|'ecr'"),
         (store, {"calls_per_second": {"ec2": 0}}, "greater than 0"),
         (store, {"make_client": None}, "make_client"),
         (store, {"client": wait.client}, "must be a distributed.Client"),
-    ]:
+    ]:  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=words):
             fleet.run(source, **{"client": None, **options})
     assert not store.backend.open_ids()

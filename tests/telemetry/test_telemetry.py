@@ -13,11 +13,8 @@ from boto_waiters_plus import telemetry
 from boto_waiters_plus.conditions import ConditionWait, wait_for
 
 BUCKET = "planted-bucket"
-ABOUT = {
-    "boto.wait.waiter": "BucketExists",
-    "boto.wait.operation": "HeadBucket",
-    "boto.wait.service": "s3",
-}
+ABOUT = {"boto.wait.waiter": "BucketExists", "boto.wait.operation": "HeadBucket"}
+ABOUT |= {"boto.wait.service": "s3", "boto.wait.ending": "success"}
 
 
 @pytest.fixture
@@ -26,23 +23,19 @@ def exporter():
 
 
 @pytest.fixture
-def provider(exporter):
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    return provider
-
-
-@pytest.fixture
 def reader():
     return InMemoryMetricReader()
 
 
 @pytest.fixture
-def instrument(provider, reader, virtual_time):
-    meters = MeterProvider([reader])
+def instrument(exporter, reader, virtual_time):
+    """`instrument(**options)`: gives the provider of the tracers."""
+    tracers, meters = TracerProvider(), MeterProvider([reader])
+    tracers.add_span_processor(SimpleSpanProcessor(exporter))
 
     def start(**options):
-        telemetry.instrument(tracer_provider=provider, meter_provider=meters, **options)
+        telemetry.instrument(tracer_provider=tracers, meter_provider=meters, **options)
+        return tracers
 
     yield start
     telemetry.uninstrument()
@@ -66,48 +59,33 @@ def bucket_exists(answers, error_answer):
 
 def points(reader):
     """The points of each histogram: attributes, count and sum."""
-    found = {}
-    data = reader.get_metrics_data()
-    for resource in data.resource_metrics if data else ():
-        for metric in resource.scope_metrics[0].metrics:
-            found[metric.name] = [
-                (dict(point.attributes), point.count, point.sum)
-                for point in metric.data.data_points
-            ]
-    return found
+    [resource] = reader.get_metrics_data().resource_metrics
+    metrics = {each.name: each.data.data_points for each in resource.scope_metrics[0].metrics}
+    return {
+        name: [(dict(each.attributes), each.count, each.sum) for each in found]
+        for name, found in metrics.items()
+    }
 
 
-def test_a_wait_is_a_span_with_its_attempts(instrument, exporter, bucket_exists):
+def test_a_wait_is_a_span_with_its_attempts(instrument, exporter, reader, bucket_exists):
     instrument()
     # A second one replaces the first.
     instrument()
     bucket_exists(404, 503, 200)
     (span,) = exporter.get_finished_spans()
     assert span.name == "wait BucketExists"
-    assert dict(span.attributes) == {
-        **ABOUT,
-        "boto.wait.ending": "success",
-        "boto.wait.attempts": 3,
-        "boto.wait.transient_errors": 1,
-    }
-    transient = {"error.type": "503", "boto.wait.transient": True}
-    assert [dict(event.attributes) for event in span.events] == [
-        {"boto.wait.attempt": 1, "error.type": "404", "boto.wait.next_delay": 5},
-        {"boto.wait.attempt": 2, **transient, "boto.wait.next_delay": 5},
-        {"boto.wait.attempt": 3},
-    ]
+    counts = {"boto.wait.attempts": 3, "boto.wait.transient_errors": 1}
+    assert dict(span.attributes) == {**ABOUT, **counts}
+    first = {"boto.wait.attempt": 1, "error.type": "404", "boto.wait.next_delay": 5}
+    second = {"boto.wait.attempt": 2, "error.type": "503", "boto.wait.next_delay": 5}
+    attempts = [first, {**second, "boto.wait.transient": True}, {"boto.wait.attempt": 3}]
+    assert [dict(event.attributes) for event in span.events] == attempts
     assert (span.end_time - span.start_time) / 1e9 == pytest.approx(10)
     assert [(e.timestamp - span.start_time) / 1e9 for e in span.events] == pytest.approx([0, 5, 10])
-
-
-def test_histograms_have_duration_attempts_and_detection(instrument, reader, bucket_exists):
-    instrument()
-    bucket_exists(404, 404, 200)
-    attributes = {**ABOUT, "boto.wait.ending": "success"}
     assert points(reader) == {
-        "boto.wait.duration": [(attributes, 1, pytest.approx(10))],
-        "boto.wait.attempts": [(attributes, 1, 3)],
-        "boto.wait.detection_delay.max": [(attributes, 1, pytest.approx(5))],
+        "boto.wait.duration": [(ABOUT, 1, pytest.approx(10))],
+        "boto.wait.attempts": [(ABOUT, 1, 3)],
+        "boto.wait.detection_delay.max": [(ABOUT, 1, pytest.approx(5))],
     }
 
 
@@ -142,9 +120,8 @@ def test_parameters_are_attributes_only_if_asked_for(
     assert BUCKET not in reader.get_metrics_data().to_json()
 
 
-def test_a_wait_is_a_child_of_the_callers_span(instrument, provider, exporter, bucket_exists):
-    instrument()
-    with provider.get_tracer("caller").start_as_current_span("deploy") as deploy:
+def test_a_wait_is_a_child_of_the_callers_span(instrument, exporter, bucket_exists):
+    with instrument().get_tracer("caller").start_as_current_span("deploy") as deploy:
         bucket_exists(200)
     span = exporter.get_finished_spans()[0]
     assert span.parent.span_id == deploy.context.span_id

@@ -74,9 +74,9 @@ def with_several_lines():
     return user is not None
 
 
-def failure_of(call, *pattern, name="assert_eventually"):
+def failure_of(call, *pattern, name="assert_eventually", max_wait=1, **options):
     with pytest.raises(AssertionError) as raised:
-        getattr(testing, name)(call, *pattern, max_wait=1)
+        getattr(testing, name)(call, *pattern, max_wait=max_wait, **options)
     return str(raised.value)
 
 
@@ -90,25 +90,19 @@ def test_lambdas_of_one_line_are_told_apart(virtual_time):
 def test_a_failure_quotes_the_condition(virtual_time):
     name = "anna"
     text = failure_of(lambda: find_user(name) and find_user("bob").confirmed)
-    assert text.splitlines()[:4] == [
-        "expected a true value within 1 s",
-        'from: find_user(name) and find_user("bob").confirmed',
-        " +  where name = 'anna'",
-        "last value: None",
-    ]
+    condition = 'from: find_user(name) and find_user("bob").confirmed'
+    lines = ["expected a true value within 1 s", condition, " +  where name = 'anna'"]
+    assert text.splitlines()[:4] == [*lines, "last value: None"]
     assert 'from: find_user("anna") is not None\n' in failure_of(is_confirmed)
     assert "from:\n    def with_several_lines():\n        user = " in failure_of(with_several_lines)
     assert failure_of(lambda: 5, lambda value: value > 7).startswith("expected value > 7 within")
     text = failure_of(functools.partial(find_user, name=4), is_none, name="refute_eventually")
     assert text.startswith("expected at no attempt for 1 s: value is None\nfrom: None\n")
     text = failure_of(
-        lambda: [
-            find_user("anna"),
-            find_user("bob"),
-        ],
-        [..., "bob"],
-    )
-    assert 'from: [ find_user("anna"), find_user("bob"), ]' in text
+        lambda: [find_user("anna"),
+                 find_user("bob")], [..., "bob"]
+    )  # fmt: skip
+    assert 'from: [find_user("anna"), find_user("bob")]' in text
 
 
 def is_none(value):
@@ -117,15 +111,12 @@ def is_none(value):
 
 @pytest.mark.parametrize("call", [int, functools.partial(int), eval("lambda: 0"), [].copy])
 def test_a_condition_without_source_is_named(call, virtual_time):
-    assert re.search(
-        r"^from: (int|partial|lambda in <string>:1|list.copy)$", failure_of(call), re.MULTILINE
-    )
+    line = r"^from: (int|partial|lambda in <string>:1|list.copy)$"
+    assert re.search(line, failure_of(call), re.MULTILINE)
 
 
 def test_the_history_is_bounded(virtual_time):
-    with pytest.raises(AssertionError) as raised:
-        testing.assert_eventually(lambda: round(virtual_time.now), 99, max_wait=50, interval=1)
-    text = str(raised.value)
+    text = failure_of(lambda: round(virtual_time.now), 99, max_wait=50, interval=1)
     assert "... 41 earlier values" in text
     assert len(text.splitlines()) == 15
     assert text.endswith("     49.750 s  50")
@@ -143,9 +134,7 @@ def test_a_value_is_shown_as_it_was(virtual_time):
         grown.append("x" * 50)
         return grown
 
-    with pytest.raises(AssertionError) as raised:
-        testing.assert_eventually(read, "never", max_wait=1, interval=0.2)
-    text = str(raised.value)
+    text = failure_of(read, "never", interval=0.2)
     lines = text[text.index("history of") :].splitlines()[1:]
     assert lines[0].endswith(f"['{'x' * 50}']")
     assert max(map(len, lines)) < 250
@@ -258,17 +247,15 @@ def test_time_that_is_over_fails_without_a_call(assertions, name, virtual_time):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bad_argument_is_no_failed_assertion(assertions, name, virtual_time):
-    assertion = getattr(assertions, name)
-    with pytest.raises(TypeError, match="something to call"):
-        assertion(3, max_wait=1)
-    with pytest.raises(TypeError, match="max_wait"):
-        assertion(lambda: 1)
-    with pytest.raises(TypeError, match=r"max_wait.* timeout"):
-        assertion(lambda: 1, max_wait=1, timeout=3)
-    for option in ("on_timeout", "else_"):
-        with pytest.raises(TypeError, match=option):
-            assertion(lambda: 1, max_wait=1, **{option: "last"})
+@pytest.mark.parametrize(("call", "options", "words"), [
+    (3, {"max_wait": 1}, "something to call"), (int, {}, "max_wait"),
+    (int, {"max_wait": 1, "timeout": 3}, r"max_wait.* timeout"),
+    (int, {"max_wait": 1, "on_timeout": "last"}, "on_timeout"),
+    (int, {"max_wait": 1, "else_": "last"}, "else_"),
+])  # fmt: skip
+def test_a_bad_argument_is_no_failed_assertion(assertions, name, call, options, words):
+    with pytest.raises(TypeError, match=words):
+        getattr(assertions, name)(call, **options)
 
 
 @pytest.mark.parametrize("name", NAMES)

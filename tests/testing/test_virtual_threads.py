@@ -105,71 +105,61 @@ def test_tasks_and_threads_sleep_together(virtual_time):
 # --- threads that wait for others ---
 
 
-class ByQueue:
-    def __init__(self):
-        self._items = queue.Queue()
-        self.give = self._items.put
-        self.take = self._items.get
+def by_queue():
+    items = queue.Queue()
+    return items.put, items.get
 
 
-class ByCondition:
+def by_condition():
     """Of the threads that wait, the first is woken."""
+    changed, items = threading.Condition(), []
 
-    def __init__(self):
-        self._changed = threading.Condition()
-        self._items = []
-
-    def give(self, item):
-        with self._changed:
-            self._items.append(item)
-            self._changed.notify()
-
-    def take(self):
-        with self._changed:
-            self._changed.wait_for(lambda: self._items)
-            return self._items.pop()
-
-
-class ByFuture:
-    def __init__(self):
-        self._futures = [concurrent.futures.Future() for _ in range(20)]
-        self.take = map(concurrent.futures.Future.result, self._futures).__next__
-
-    def give(self, item):
-        self._futures[item].set_result(item)
-
-
-class ByLoop:
-    """Taken in an event loop that has nothing else to do."""
-
-    def __init__(self):
-        self._loop = asyncio.new_event_loop()
-        self._items = asyncio.Queue()
-
-    def give(self, item):
-        self._loop.call_soon_threadsafe(self._items.put_nowait, item)
-
-    def take(self):
-        item = self._loop.run_until_complete(self._items.get())
-        if item == 19:
-            self._loop.close()
-        return item
-
-
-@pytest.mark.parametrize("make", [ByQueue, ByCondition, ByFuture, ByLoop])
-def test_a_thread_that_was_woken_stops_time(virtual_time, make):
-    """Also if the system lets it run late, and the thread that woke it sleeps already."""
-    way, rounds = make(), range(20)
-
-    def give():
-        for number in rounds:
-            time.sleep(1)
-            way.give(number)
+    def give(item):
+        with changed:
+            items.append(item)
+            changed.notify()
 
     def take():
-        return [(way.take(), virtual_time.now) for _ in rounds]
+        with changed:
+            changed.wait_for(lambda: items)
+            return items.pop()
 
-    assert run_in_threads(take, give)[0] == [(number, number + 1) for number in rounds]
+    return give, take
+
+
+def by_future():
+    futures = [concurrent.futures.Future() for _ in range(20)]
+    results = map(concurrent.futures.Future.result, futures)
+    return lambda item: futures[item].set_result(item), results.__next__
+
+
+def by_loop():
+    """Taken in an event loop that has nothing else to do."""
+    loop, items = asyncio.new_event_loop(), asyncio.Queue()
+
+    def take():
+        item = loop.run_until_complete(items.get())
+        if item == 19:
+            loop.close()
+        return item
+
+    return lambda item: loop.call_soon_threadsafe(items.put_nowait, item), take
+
+
+@pytest.mark.parametrize("make", [by_queue, by_condition, by_future, by_loop])
+def test_a_thread_that_was_woken_stops_time(virtual_time, make):
+    """Also if the system lets it run late, and the thread that woke it sleeps already."""
+    (give, take), rounds = make(), range(20)
+
+    def give_all():
+        for number in rounds:
+            time.sleep(1)
+            give(number)
+
+    def take_all():
+        return [(take(), virtual_time.now) for _ in rounds]
+
+    assert run_in_threads(take_all, give_all)[0] == [(number, number + 1) for number in rounds]
 
 
 def test_the_thread_of_a_job_stops_time_between_two_jobs():
@@ -314,19 +304,19 @@ def test_an_error_of_an_action_reaches_all_tasks(virtual_time):
     assert virtual_time.now == 3
 
 
-@pytest.mark.parametrize(
-    "wait",
-    [
-        lambda client, given: bwp.wait_all([bwp.Wait(client, "bucket_exists", given)], max_wait=99),
-        lambda client, given: asyncio.run(
-            bwp.wait_until_async(client, "bucket_exists", **given, max_wait=99)
-        ),
-    ],
-)
+def wait_in_batch(client):
+    bwp.wait_all([bwp.Wait(client, "bucket_exists", {"Bucket": "b"})], max_wait=99)
+
+
+def wait_in_task(client):
+    asyncio.run(bwp.wait_until_async(client, "bucket_exists", Bucket="b", max_wait=99))
+
+
+@pytest.mark.parametrize("wait", [wait_in_batch, wait_in_task])
 def test_an_error_of_an_action_ends_waits(virtual_time, bucket, wait):
     virtual_time.call_at(30, fail)
     with pytest.raises(ActionError):
-        wait(bucket, {"Bucket": "b"})
+        wait(bucket)
 
 
 def test_an_error_of_an_action_leaves_the_block():

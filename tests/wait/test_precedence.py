@@ -559,7 +559,7 @@ def refusal():
     return refusal
 
 
-@pytest.mark.parametrize("entry", [*ENTRIES, *TWINS], ids=str)
+@pytest.mark.parametrize("entry", [*ENTRIES, *TWINS], ids=range(len([*ENTRIES, *TWINS])))
 def test_wrong_arguments_are_refused_in_this_order(refusal, entry):
     faults = ORDER[getattr(entry, "func", entry).__name__]
     alone = {fault: refusal(entry, fault) for fault in faults}
