@@ -1,11 +1,15 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
+import asyncio
 import contextlib
 import sqlite3
 import time
 from time import monotonic
 
 import pytest
+
+import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
 
 QUICK = {"min_delay": 0.01, "max_delay": 0.02}
 
@@ -44,6 +48,18 @@ def start(store, client, max_wait=60, waiter="stream_exists", **keywords):
 
 def work(store, client, **arguments):
     return store.work(until_idle=True, make_client=lambda _: client, **arguments)
+
+
+def begin_in_task(method, **options):
+    return asyncio.run(bwp.begin_async(method, **options))
+
+
+def begin_in_store(method, begin=bwp.begin, **options):
+    """Begin in a store; return the operation as it is read once a worker has driven it."""
+    store = operations.Store(":memory:", clock=RunningClock())
+    operation = begin(method, in_store=store, **options)
+    work(store, method.__self__)
+    return store.get(operation.path)
 
 
 def changed(file, statement, *values):
