@@ -1,9 +1,9 @@
 """How the tests of stores start waits on a stream, drive them and wait for what happens."""
 
-import asyncio
 import contextlib
 import sqlite3
-import time
+import threading
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -50,10 +50,6 @@ def work(store, client, **arguments):
     return store.work(until_idle=True, make_client=lambda _: client, **arguments)
 
 
-def begin_in_task(method, **options):
-    return asyncio.run(bwp.begin_async(method, **options))
-
-
 def begin_in_store(method, begin=bwp.begin, **options):
     """Begin in a store; return the operation as it is read once a worker has driven it."""
     store = operations.Store(":memory:", clock=RunningClock())
@@ -77,6 +73,36 @@ def swapped(data):
     return bytes(255 - byte for byte in data)
 
 
+def driven(store, client, **options):
+    """Start a wait; return it once a worker has driven it."""
+    operation = start(store, client, **options)
+    work(store, client)
+    return operation
+
+
+class KilledError(BaseException):
+    """A process ends here."""
+
+
+class Key:
+    """Encrypts and decrypts; to encrypt raises the first of `errors`, if there are any."""
+
+    def __init__(self):
+        self.errors = []
+        self.pair = {"encrypt": self._encrypt, "decrypt": swapped}
+
+    def _encrypt(self, data):
+        if self.errors:
+            raise self.errors[0]
+        return swapped(data)
+
+
+def is_in_files(word, store_url):
+    """Whether a database in a file has a word anywhere."""
+    files = Path(store_url).parent.glob(f"{Path(store_url).name}*")
+    return any(word in file.read_bytes() for file in files)
+
+
 def without_parameter(client, operation, name):
     """The client as of a botocore that does not know a parameter."""
     shape = client.meta.service_model.operation_model(operation).input_shape
@@ -87,7 +113,9 @@ def without_parameter(client, operation, name):
 
 
 def until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
+    for _ in range(seconds * 50):
+        if condition():
+            return
+        # A moment of real time, also where time is virtual.
+        threading.Event().wait(0.02)
+    raise AssertionError("it did not happen")

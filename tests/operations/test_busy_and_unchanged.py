@@ -7,7 +7,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from case_tables import CASES
-from stored_waits import begin_in_store, begin_in_task
+from stored_waits import begin_in_store
+from test_begin import begin_in_task
 
 import boto_waiters_plus as bwp
 
@@ -56,19 +57,16 @@ def retried(answer):
     return {**answer, "ResponseMetadata": metadata}
 
 
-@pytest.mark.parametrize(
-    ("call", "parameters", "error", "basis", "options"),
-    [
-        (
-            *("cloudformation update_stack", STACK, ("ValidationError", NO_UPDATES), "unchanged"),
-            {"no_change_ok": True, "stop_on_timeout": True, "stop_on_cancel": True},
-        ),
-        (
-            *("ecs delete_service", SERVICE, ("ServiceNotFoundException", "Not found."), "goal"),
-            {"missing_ok": True},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("call", "parameters", "error", "basis", "options"), [
+    (
+        *("cloudformation update_stack", STACK, ("ValidationError", NO_UPDATES), "unchanged"),
+        {"no_change_ok": True, "stop_on_timeout": True, "stop_on_cancel": True},
+    ),
+    (
+        *("ecs delete_service", SERVICE, ("ServiceNotFoundException", "Not found."), "goal"),
+        {"missing_ok": True},
+    ),
+])  # fmt: skip
 def test_what_is_so_already_is_an_outcome(
     begin, client, error_answer, call, parameters, error, basis, options
 ):
@@ -163,14 +161,11 @@ def test_one_of_several_changes_is_not_all(client, error_answer, row):
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(
-    ("name", "parameters", "code", "message", "is_gone"),
-    [
-        pytest.param(name, parameters, *row, id=f"{name} {row[0]} {row[2]}")
-        for name, (parameters, *rows) in DELETIONS.items()
-        for row in rows
-    ],
-)
+@pytest.mark.parametrize(("name", "parameters", "code", "message", "is_gone"), [
+    pytest.param(name, parameters, *row, id=f"{name} {row[0]} {row[2]}")
+    for name, (parameters, *rows) in DELETIONS.items()
+    for row in rows
+])  # fmt: skip
 def test_errors_of_services_tell_what_is_gone(
     client, error_answer, name, parameters, code, message, is_gone
 ):
@@ -195,14 +190,11 @@ def test_what_is_there_is_deleted_as_ever(begin, client, error_answer):
     assert tables.called.operations == ["DeleteTable", "DescribeTable"]
 
 
-@pytest.mark.parametrize(
-    ("service", "method", "parameters"),
-    [
-        ("ecs", "update_service", SERVICE),
-        ("rds", "reboot_db_instance", {"DBInstanceIdentifier": "d"}),
-        ("kinesis", "create_stream", {"StreamName": "s"}),
-    ],
-)
+@pytest.mark.parametrize(("service", "method", "parameters"), [
+    ("ecs", "update_service", SERVICE),
+    ("rds", "reboot_db_instance", {"DBInstanceIdentifier": "d"}),
+    ("kinesis", "create_stream", {"StreamName": "s"}),
+])  # fmt: skip
 def test_what_takes_nothing_away_refuses_missing_ok(begin, client, service, method, parameters):
     made = client(service, {})
     with pytest.raises(ValueError, match=r"missing_ok: \w+ takes nothing away"):
@@ -210,14 +202,11 @@ def test_what_takes_nothing_away_refuses_missing_ok(begin, client, service, meth
     assert made.called.operations == []
 
 
-@pytest.mark.parametrize(
-    ("method", "code", "parameters"),
-    [
-        ("terminate_instances", "InvalidInstanceID.NotFound", {"InstanceIds": ["i-1", "i-2"]}),
-        ("terminate_instances", "InvalidInstanceID.NotFound", {"InstanceIds": ("i-1", "i-2")}),
-        ("delete_vpc", "InvalidVpcID.NotFound", {"VpcId": "vpc-1", "DryRun": True}),
-    ],
-)
+@pytest.mark.parametrize(("method", "code", "parameters"), [
+    ("terminate_instances", "InvalidInstanceID.NotFound", {"InstanceIds": ["i-1", "i-2"]}),
+    ("terminate_instances", "InvalidInstanceID.NotFound", {"InstanceIds": ("i-1", "i-2")}),
+    ("delete_vpc", "InvalidVpcID.NotFound", {"VpcId": "vpc-1", "DryRun": True}),
+])  # fmt: skip
 def test_one_of_several_and_a_dry_run_are_refused(
     begin, client, error_answer, method, code, parameters
 ):

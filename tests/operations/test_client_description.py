@@ -56,23 +56,20 @@ def test_region_and_endpoint(made_again, endpoint):
     assert (again.meta.region_name, again.meta.endpoint_url) == ("eu-west-1", own)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("connect_timeout", 7),
-        ("read_timeout", 8),
-        ("max_pool_connections", 3),
-        ("retries", {"mode": "standard", "total_max_attempts": 2}),
-        ("tcp_keepalive", True),
-        ("inject_host_prefix", False),
-        ("user_agent_extra", "deploy/7"),
-        ("user_agent_appid", "deploy"),
-        ("use_dualstack_endpoint", True),
-        ("use_fips_endpoint", True),
-        ("signature_version", botocore.UNSIGNED),
-        ("signature_version", "v4a"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [
+    ("connect_timeout", 7),
+    ("read_timeout", 8),
+    ("max_pool_connections", 3),
+    ("retries", {"mode": "standard", "total_max_attempts": 2}),
+    ("tcp_keepalive", True),
+    ("inject_host_prefix", False),
+    ("user_agent_extra", "deploy/7"),
+    ("user_agent_appid", "deploy"),
+    ("use_dualstack_endpoint", True),
+    ("use_fips_endpoint", True),
+    ("signature_version", botocore.UNSIGNED),
+    ("signature_version", "v4a"),
+])  # fmt: skip
 def test_settings_of_the_client(made_again, name, value):
     client = client_of(config=Config(**{name: value}))
     again = made_again(client)
@@ -173,13 +170,3 @@ def test_a_missing_bundle_is_named(store, tmp_path):
     store.work(until_idle=True)
     error = operation.metadata["last_error"]
     assert (error["code"], str(bundle) in error["detail"]) == ("unsupported", True)
-
-
-def test_settings_that_are_no_object_are_unreadable(store, stream):
-    operation = start(store, stream())
-
-    def make(description):
-        return dataclasses.replace(description, settings="[1]").make()
-
-    store.work(until_idle=True, make_client=make)
-    assert operation.exception(10).code == "unreadable"

@@ -130,27 +130,22 @@ def test_what_is_no_id_is_not_found(open_store, request, database, wait_id):
     is_problem(web.post(f"/operations/{wait_id}:cancel"), 404, "not_found")
 
 
-def test_a_parallel_exclusive_wait_conflicts(web):
-    first = post(web, exclusive_key="deploy").json()["path"]
-    response = post(web, exclusive_key="deploy")
-    is_problem(response, 409, "conflict", "exclusive_key")
-    assert response.json()["path"] == first
-    web.post(f"/{first}:cancel")
-    assert post(web, exclusive_key="deploy").status_code == 202
-
-
-def test_a_request_id_gives_the_same_operation(web, store):
+def test_the_same_request_and_a_conflict_name_the_operation(web, store):
     wait = {"request_id": "r-1", "exclusive_key": "deploy"}
     path = post(web, **wait).json()["path"]
-    again = post(web, **wait)
+    again = post(web, **wait, max_wait=60.0)
     assert (again.status_code, again.json()["path"]) == (202, path)
-    store.cancel(path)
-    assert post(web, **wait).json() == store.get_json(path)
-    assert post(web, **wait, max_wait=60.0).json()["path"] == path
+    for other, code in [
+        ({"exclusive_key": "deploy"}, "conflict"),
+        ({**wait, "max_wait": 61}, "request_mismatch"),
+    ]:
+        response = post(web, **other)
+        is_problem(response, 409, code)
+        assert response.json()["path"] == path
     assert len(store.list().operations) == 1
-    response = post(web, **wait, max_wait=61)
-    is_problem(response, 409, "request_mismatch")
-    assert response.json()["path"] == path
+    web.post(f"/{path}:cancel")
+    assert post(web, **wait).json() == store.get_json(path)
+    assert post(web, exclusive_key="deploy").status_code == 202
 
 
 @pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])

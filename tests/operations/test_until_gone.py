@@ -14,22 +14,9 @@ from stored_waits import RunningClock, work
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
-READS = json.loads((CASES / "gone.json").read_text("utf-8"))["reads"]
+GONE = json.loads((CASES / "gone.json").read_text("utf-8"))
 ROWS = json.loads((CASES / "until-gone.json").read_text("utf-8"))["rows"]
 VPC = {"VpcId": "vpc-1", "State": "available"}
-NAMED = {
-    "cloudformation describe_stacks": {"StackName": "s"},
-    "ec2 describe_addresses": {"AllocationIds": ["eipalloc-1"]},
-    "ec2 describe_images": {"ImageIds": ["ami-1"]},
-    "ec2 describe_instances": {"InstanceIds": ["i-1"]},
-    "ecs describe_services": {"services": ["s"]},
-    "ecs describe_task_sets": {"taskSets": ["t"]},
-    "efs describe_file_systems": {"FileSystemId": "fs-1"},
-    "elasticache describe_cache_clusters": {"CacheClusterId": "c"},
-    "elbv2 describe_load_balancers": {"Names": ["l"]},
-    "rds describe_db_instances": {"DBInstanceIdentifier": "d"},
-}
-"""What requests to lists have to name."""
 
 
 def background(client, operation, **keywords):
@@ -125,14 +112,16 @@ def test_waits_until_gone_share_calls(client, virtual_time):
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("name", GONE["reads"])
 def test_errors_of_reads_tell_the_end(name):
     service, operation = name.split()
-    wait = bwp.Wait(boto3.client(service), operation, NAMED.get(name, {}), until_state="gone")
+    wait = bwp.Wait(
+        boto3.client(service), operation, GONE["named"].get(name, {}), until_state="gone"
+    )
     matchers = [each.to_json()["matcher"] for each in wait.definition.acceptors]
     errors = {each["errorType"] for each in matchers if "errorType" in each}
-    assert errors >= {*READS[name]}
-    assert bool(errors) == bool(READS[name])
+    assert errors >= {*GONE["reads"][name]}
+    assert bool(errors) == bool(GONE["reads"][name])
 
 
 @mock_aws
