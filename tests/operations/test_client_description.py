@@ -86,13 +86,11 @@ def test_settings_of_s3(made_again):
 
 def test_nothing_secret_is_stored(open_store, made_again, tmp_path):
     file = tmp_path / "secrets.db"
-    client = client_of(
-        endpoint_url="http://user:hidden-word@127.0.0.1:9",
-        config=Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"}),
-        aws_access_key_id="hidden-key",
-        aws_secret_access_key="hidden-secret",
-        aws_session_token="hidden-token",
-    )
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    config = Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"})
+    url = "http://user:hidden-word@127.0.0.1:9"
+    keys = dict.fromkeys(names, "hidden-key")
+    client = client_of(endpoint_url=url, config=config, **keys)
     store = open_store(str(file))
     start(store, client)
     store.close()
@@ -113,9 +111,10 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"), [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
-)
+LACKS = [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
+
+
+@pytest.mark.parametrize(("name", "problem"), LACKS)
 def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
     client = stream(active)
     operation = start(store, client)

@@ -27,10 +27,8 @@ def service(virtual_time):
 
 def is_about(error, row):
     """Whether an error names the items of a row."""
-    words = [*row["refused"], *row.get("says", ())]
-    return error.failed_ids == row["refused"] and all(
-        word.rpartition("/")[2] in str(error) for word in words
-    )
+    words = [word.rpartition("/")[2] for word in (*row["refused"], *row.get("says", ()))]
+    return error.failed_ids == row["refused"] and all(word in str(error) for word in words)
 
 
 def begin_kept(service):

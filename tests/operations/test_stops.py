@@ -180,46 +180,36 @@ def test_what_has_ended_is_not_stopped(service, store, caplog, state, in_store):
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-@pytest.mark.parametrize("has_ended", [True, False])
-def test_a_stop_by_name_polls_once_more(training, by_hand, has_ended):
-    made = training()
+@pytest.mark.parametrize("last", ["running", "ended", "no answer"])
+def test_a_stop_by_name_polls_once_more(training, by_hand, last):
+    made, events = training(), []
 
-    def end(**_):
+    def answer(**_):
         # After the last poll of the wait.
-        if has_ended and made.operations.count("DescribeTrainingJob") > 1:
-            made.row.update(TRAINED)
+        if made.operations.count("DescribeTrainingJob") > 1:
+            made.row.update(TRAINED if last == "ended" else {})
+            if last == "no answer":
+                raise errors.EndpointConnectionError(endpoint_url="https://sagemaker")
 
-    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", end)
-    events = []
+    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", answer)
     bwp.enable(made.client, on_event=events.append)
     operation = begin(made, max_attempts=1, stop_on_timeout=not by_hand)
     if not by_hand:
-        told(operation, "not made" if has_ended else "made")
+        error = told(operation, "made" if last == "running" else "not made")
+        assert ("StopTrainingJob was called" in str(error)) is (last == "running")
+    elif last == "no answer":
+        operation.exception(30)
+        with pytest.raises(bwp.WaiterError):
+            operation.stop()
     else:
         operation.exception(30)
-        assert (operation.stop() is None) is has_ended
+        assert (operation.stop() is None) is (last == "ended")
     assert made.operations.count("DescribeTrainingJob") == 2
     # Observers are told of the wait alone, in a thread of their own.
     until(lambda: "timeout" in (each.kind for each in events))
     polls = [each for each in events if each.operation == "DescribeTrainingJob"]
     assert [each.kind for each in polls] == ["start", "attempt", "timeout"]
-    assert len(made.stopped) == (not has_ended)
-
-
-def test_no_answer_to_the_last_poll_stops_nothing(training):
-    made = training()
-    operation = begin(made, stop_on_timeout=True, max_attempts=1)
-
-    def lose(**_):
-        if made.operations.count("DescribeTrainingJob") > 1:
-            raise errors.EndpointConnectionError(endpoint_url="https://sagemaker")
-
-    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", lose)
-    error = told(operation, "not made")
-    assert "StopTrainingJob was not called" in str(error)
-    assert made.stopped == []
-    with pytest.raises(bwp.WaiterError):
-        operation.stop()
+    assert len(made.stopped) == (last == "running")
 
 
 # --- whom they hold up ---------------------------------------------------------------------------

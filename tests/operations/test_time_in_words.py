@@ -118,9 +118,8 @@ def test_a_state_at_rest_is_told(service, way):
 @pytest.mark.parametrize("way", BEGINS)
 def test_options_that_hold_a_success_back_are_told(service, way):
     succeeded = [[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]]
-    error = error_of(
-        way, service(JOB, polls=succeeded), max_wait=40, success_count=90, success_for=12
-    )
+    options = {"max_wait": 40, "success_count": 90, "success_for": 12}
+    error = error_of(way, service(JOB, polls=succeeded), **options)
     assert "counts once it was seen 90 times in a row and has held for 12 s" in str(error)
 
 

@@ -95,9 +95,8 @@ def test_gone_is_one_of_several_states(until_gone, client):
 
 def test_the_end_comes_before_what_may_appear(client, virtual_time):
     made = client("dynamodb", ["ResourceNotFoundException", ""])
-    outcome = bwp.wait_until(
-        made, "DescribeTable", until_state="gone", TableName="table", max_wait=60, missing_ok_for=30
-    )
+    options = {"until_state": "gone", "max_wait": 60, "missing_ok_for": 30}
+    outcome = bwp.wait_until(made, "DescribeTable", TableName="table", **options)
     assert outcome.attempts == 1
 
 
@@ -115,9 +114,8 @@ def test_waits_until_gone_share_calls(client, virtual_time):
 @pytest.mark.parametrize("name", GONE["reads"])
 def test_errors_of_reads_tell_the_end(name):
     service, operation = name.split()
-    wait = bwp.Wait(
-        boto3.client(service), operation, GONE["named"].get(name, {}), until_state="gone"
-    )
+    parameters = GONE["named"].get(name, {})
+    wait = bwp.Wait(boto3.client(service), operation, parameters, until_state="gone")
     matchers = [each.to_json()["matcher"] for each in wait.definition.acceptors]
     errors = {each["errorType"] for each in matchers if "errorType" in each}
     assert errors >= {*GONE["reads"][name]}

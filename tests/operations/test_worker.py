@@ -31,12 +31,12 @@ def failing(monkeypatch):
         access, lost = getattr(store.backend, name), []
 
         def once(*arguments):
-            fails = not lost and condition(*arguments)
-            answer = access(*arguments) if is_done or not fails else None
-            if fails:
-                lost.append(arguments)
-                raise operations.StoreError("the connection was closed")
-            return answer
+            if lost or not condition(*arguments):
+                return access(*arguments)
+            lost.append(arguments)
+            if is_done:
+                access(*arguments)
+            raise operations.StoreError("the connection was closed")
 
         monkeypatch.setattr(store.backend, name, once)
         return lost
@@ -303,8 +303,9 @@ def test_a_worker_tries_a_kind_again_after_a_while(store, stream, active, workin
 
 @pytest.mark.parametrize("worker", ["none", "gone", "lives"])
 def test_result_says_whether_a_worker_drives_it(
-    store, stream, creating, working, monkeypatch, worker
+    open_store, clock, stream, creating, working, monkeypatch, worker
 ):
+    store = open_store(clock=clock)
     operation = start(store, stream(creating), max_wait=600)
     words = "no worker drives it, nothing was written for 60 s: call work"
     if worker == "gone":
@@ -316,9 +317,8 @@ def test_result_says_whether_a_worker_drives_it(
         working(store, stream(creating))
         until(lambda: operation.metadata["attempts"])
     wait = threading.Event.wait
-    monkeypatch.setattr(
-        threading.Event, "wait", lambda event, seconds=None: wait(event, seconds and 0.01)
-    )
+    hasten = lambda event, seconds=None: wait(event, seconds and 0.01)  # noqa: E731
+    monkeypatch.setattr(threading.Event, "wait", hasten)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(concurrent.futures.TimeoutError, match=words):
