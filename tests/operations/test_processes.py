@@ -213,7 +213,7 @@ def test_every_wait_ends_exactly_once(database, request):
 
 def run_beginner(url, store, method, point, code=0):
     script = Path(__file__).with_name("killed_beginner.py")
-    return run(script, url, store, method, point, code=code, env={**ACCOUNT}).stdout
+    return run(script, url, store, method, point, code=code, env=ENVIRONMENT | ACCOUNT).stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
