@@ -169,3 +169,10 @@ def test_a_missing_bundle_is_named(store, tmp_path):
     store.work(until_idle=True)
     error = operation.metadata["last_error"]
     assert (error["code"], str(bundle) in error["detail"]) == ("unsupported", True)
+
+
+def test_settings_that_are_no_object_are_unreadable(store, stream):
+    operation = start(store, stream())
+    make = lambda each: dataclasses.replace(each, settings="[1]").make()  # noqa: E731
+    store.work(until_idle=True, make_client=make)
+    assert operation.exception(10).code == "unreadable"
