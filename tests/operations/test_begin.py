@@ -16,7 +16,9 @@ from installed_models import IS_OLDER
 import boto_waiters_plus as bwp
 from boto_waiters_plus.idempotency import call_once
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases" / "changes.json").read_text("utf-8"))
+CASES = Path(__file__).parents[1] / "cases"
+ROWS = json.loads((CASES / "changes.json").read_text("utf-8"))
+NOTHING_FOLLOWS = json.loads((CASES / "nothing-to-wait-for.json").read_text("utf-8"))
 FIRST = {(row["ends"], "Error" in str(row["polls"])): row for row in reversed(ROWS)}
 """The first row of each kind of end; all the others together take long."""
 
@@ -67,9 +69,13 @@ def http(answer, date=None):
     return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
 
 
-def begin(service, **options):
+def begin_in_task(method, **options):
+    return asyncio.run(bwp.begin_async(method, **options))
+
+
+def begin(service, max_wait=MAX_WAIT, begins=bwp.begin, **options):
     method = getattr(service.client, service.row["method"])
-    return bwp.begin(method, max_wait=MAX_WAIT, **options, **service.row["parameters"])
+    return begins(method, max_wait=max_wait, **{**service.row["parameters"], **options})
 
 
 @pytest.fixture
@@ -156,116 +162,49 @@ def test_the_operation_has_the_call_and_its_effect(job):
     operation.cancel()
 
 
-def test_stop_makes_the_call_that_stops_what_was_begun(stale, job):
-    service = job()
-    operation = begin(service)
-    operation.stop()
-    stopped = service.operations.index("BatchStopJobRun")
-    assert service.requests[stopped] == {"JobName": "j", "JobRunIds": ["jr"]}
-    operation.cancel()
-    service = stale(named("acm"))
-    operation = begin(service)
-    with pytest.raises(NotImplementedError, match="request_certificate"):
-        operation.stop()
-    operation.cancel()
-    with pytest.raises(ValueError, match="request_certificate"):
-        begin(service, stop_on_timeout=True)
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_timeout_stops_what_was_begun_if_asked_for(job, fails):
-    service = job(polls=[[0, {"JobRun": {"JobRunState": "RUNNING"}}]])
-
-    def stop(**_):
-        if fails:
-            raise RuntimeError
-
-    service.client.meta.events.register("provide-client-params.glue.BatchStopJobRun", stop)
-    operation = begin(service, stop_on_timeout=True)
-    error = operation.exception(60)
-    assert isinstance(error, bwp.WaiterTimeoutError)
-    assert error.call is operation.call
-    assert (service.operations[-1] == "BatchStopJobRun") is not fails
-
-
 def test_a_refusal_is_raised_as_boto3_raises_it(stale):
-    row = {
-        **named("a reboot"),
-        "answer": {"Error": {"Code": "InvalidDBInstanceState", "Message": ""}},
-    }
-    service = stale(row)
+    error = {"Code": "InvalidDBInstanceState", "Message": ""}
+    service = stale({**named("a reboot"), "answer": {"Error": error}})
     with pytest.raises(ClientError, match="RebootDBInstance") as caught:
         begin(service)
     assert type(caught.value) is service.client.exceptions.InvalidDBInstanceStateFault
     assert service.operations == ["RebootDBInstance"]
 
 
-@pytest.mark.parametrize(
-    ("part", "parameters", "reason"),
-    [
-        (
-            "certificate is issued",
-            {"then_wait": "CertificateValidated", "CertificateAuthorityArn": "arn:aws:acm-pca:ca"},
-            "private CA has no validation",
-        ),
-        ("three minutes", {"ApplyImmediately": False}, "maintenance window"),
-        ("the successful update", {"DryRun": True}, "DryRun=True changes nothing"),
-        ("memorydb: a snapshot is copied", {"TargetBucket": "b"}, "the copy is in TargetBucket"),
-        (
-            "emr: a group that is not the first",
-            {
-                "InstanceGroups": [
-                    {"InstanceGroupId": "i", "InstanceCount": 2, "Configurations": []}
-                ]
-            },
-            "could not be applied",
-        ),
-        ("lambda: a scaling configuration", {"FunctionScalingConfig": {}}, "is not read back"),
-        (
-            "metric category that an instance",
-            {"MetricCategoryIds": ["m"] * 6},
-            "no more than 5 metric categories",
-        ),
-        ("redshift: the port", {"MaintenanceTrackName": "trailing"}, "next maintenance window"),
-        ("elasticache: a snapshot is copied", {"TargetBucket": "b"}, "the copy is in TargetBucket"),
-    ],
-)
-def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, part, parameters, reason):
-    row = named(part)
-    service = stale({**row, "parameters": {**row["parameters"], **parameters}})
-    with pytest.raises(ValueError, match=reason):
+@pytest.mark.parametrize("refused", NOTHING_FOLLOWS, ids=lambda refused: refused["change"])
+def test_what_has_nothing_to_wait_for_is_refused_before_the_call(stale, refused):
+    row = named(refused["change"])
+    service = stale({**row, "parameters": {**row["parameters"], **refused["parameters"]}})
+    with pytest.raises(ValueError, match=refused["says"]):
         begin(service)
     assert service.operations == []
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "words"),
-    [
-        ({"success_for": 3600}, ValueError, "success_for"),
-        ({"initial_delay": 3600}, ValueError, "initial_delay"),
-        ({"then_wait": "JobRunSuceeded"}, ValueError, "'JobRunSucceeded'"),
-        ({"then_wait": 5}, TypeError, "then_wait"),
-        ({"then_wait": ("JobRunSucceeded", 5)}, TypeError, "function"),
-        ({"then_wait": ("JobRunSucceeded",)}, TypeError, "function"),
-        ({"then_wait": (5, len)}, TypeError, "function"),
-        ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
-    ],
-)
-def test_a_bad_argument_is_refused_before_the_call(job, options, kind, words):
+@pytest.mark.parametrize("begins", [bwp.begin, begin_in_task])
+@pytest.mark.parametrize(("options", "kind", "words"), [
+    ({"success_for": 3600}, ValueError, "success_for"),
+    ({"initial_delay": 3600}, ValueError, "initial_delay"),
+    ({"then_wait": "JobRunSuceeded"}, ValueError, "'JobRunSucceeded'"),
+    ({"then_wait": 5}, TypeError, "then_wait"),
+    ({"then_wait": ("JobRunSucceeded", 5)}, TypeError, "function"),
+    ({"then_wait": ("JobRunSucceeded",)}, TypeError, "function"),
+    ({"then_wait": (5, len)}, TypeError, "function"),
+    ({"min_delay": 9, "max_delay": 3}, ValueError, "min_delay"),
+    ({"on_timeout": 5}, TypeError, "max_wait.*on_timeout"),
+    ({"else_": 5}, TypeError, "max_wait.*else_"),
+])  # fmt: skip
+def test_a_bad_argument_is_refused_before_the_call(job, begins, options, kind, words):
     service = job()
     with pytest.raises(kind, match=words):
-        begin(service, **options)
+        begins(service.client.start_job_run, max_wait=MAX_WAIT, JobName="j", **options)
     assert service.operations == []
 
 
-@pytest.mark.parametrize(
-    ("service", "method"),
-    [
-        # botocore 1.34 lacks the operation of the first, and that of the second's waiter.
-        ("transfer", "start_file_transfer"),
-        ("athena", "create_data_catalog"),
-    ],
-)
+@pytest.mark.parametrize(("service", "method"), [
+    # botocore 1.34 lacks the operation of the first, and that of the second's waiter.
+    ("transfer", "start_file_transfer"),
+    ("athena", "create_data_catalog"),
+])  # fmt: skip
 def test_an_effect_polls_what_the_installed_botocore_has(service, method):
     client = SESSION.client(service)
     effect = bwp.effect_of(getattr(client, method))
@@ -287,40 +226,41 @@ def test_an_operation_without_an_effect_names_waiters_of_the_resource(stale):
 
 def test_a_waiter_and_a_function_take_the_place_of_the_effect(job):
     service = job()
-    then_wait = (
-        "JobRunSucceeded",
-        lambda response: {"JobName": "x", "RunId": response["JobRunId"]},
-    )
-    operation = begin(service, then_wait=then_wait)
+    function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
+    operation = begin(service, then_wait=("JobRunSucceeded", function))
     assert operation.effect.basis is None
     assert operation.result(60).attempts > 1
     assert operation.result().basis is None
     assert service.requests[-1] == {"JobName": "x", "RunId": "jr"}
 
 
-@pytest.mark.parametrize("part", ["glue: a job run", "opensearch: a change by its id"])
-def test_a_call_that_does_not_tell_its_effect_is_not_lost(stale, part):
-    service = stale({**named(part), "answer": {}})
-    with pytest.raises(bwp.WaiterFailedError, match="does not tell") as caught:
+EXPRESS = {"executionArn": "arn:aws:states:us-east-1:123456789012:express:machine:run"}
+
+
+@pytest.mark.parametrize(("part", "answer", "words"), [
+    ("glue: a job run", {}, "does not tell"),
+    ("opensearch: a change by its id", {}, "does not tell"),
+    ("stepfunctions: an execution", EXPRESS, "EXPRESS"),
+])  # fmt: skip
+def test_a_call_that_no_poll_can_follow_is_not_lost(stale, part, answer, words):
+    service = stale({**named(part), "answer": answer})
+    with pytest.raises(bwp.WaiterFailedError, match=words) as caught:
         begin(service)
+    assert caught.value.call.response.items() >= answer.items()
     assert caught.value.call.response["ResponseMetadata"]["HTTPStatusCode"] == 200
+    assert len(service.operations) == 1
 
 
 @pytest.mark.parametrize("stops", [False, True])
-@pytest.mark.parametrize("awaited", [False, True])
-def test_a_call_that_takes_all_of_max_wait_is_not_lost(job, stops, awaited):
+@pytest.mark.parametrize("begins", [bwp.begin, begin_in_task])
+def test_a_call_that_takes_all_of_max_wait_is_not_lost(job, stops, begins):
     service = job(takes=MAX_WAIT + 1)
-
-    def begins(method, **options):
-        if awaited:
-            return asyncio.run(bwp.begin_async(method, **options))
-        return bwp.begin(method, **options)
-
     options = {"max_wait": MAX_WAIT, "stop_on_timeout": stops, "JobName": "j"}
     with pytest.raises(bwp.WaiterTimeoutError, match="the call took all of max_wait") as caught:
         begins(service.client.start_job_run, **options)
     assert caught.value.call.response["JobRunId"] == "jr"
     assert service.operations == ["StartJobRun", *["BatchStopJobRun"] * stops]
+    assert not stops or caught.value.stop.state == "made"
 
 
 def test_a_default_that_outlasts_max_wait_is_no_error(job, stock_botocore):
@@ -336,16 +276,6 @@ def test_a_deadline_shorter_than_a_delay_is_no_error(job):
     assert operation.result(60).basis == "identity"
     with pytest.raises(ValueError, match="initial_delay"):
         begin(service, initial_delay=MAX_WAIT)
-
-
-@pytest.mark.parametrize("name", ["on_timeout", "else_"])
-def test_begin_has_no_other_end_than_an_error(job, name):
-    service = job()
-    with pytest.raises(TypeError, match=f"max_wait.*{name}"):
-        begin(service, **{name: 5})
-    with pytest.raises(TypeError, match=f"max_wait.*{name}"):
-        asyncio.run(bwp.begin_async(service.client.start_job_run, JobName="j", **{name: 5}))
-    assert service.operations == []
 
 
 def test_hidden_parameters_are_no_part_of_the_calls_label(job, caplog):
@@ -372,33 +302,18 @@ def test_a_role_that_is_not_visible_yet_is_waited_for(stale):
     assert operation.call.attempts == 3
 
 
-@pytest.mark.parametrize(
-    ("message", "options", "calls"),
-    [
-        ("Runtime python2.6 is not supported", {}, 1),
-        (ROLE, {}, 8),
-        (ROLE, {"propagation_wait": 0}, 1),
-        ("Too late: Request limit exceeded.", {}, 1),
-    ],
-)
+@pytest.mark.parametrize(("message", "options", "calls"), [
+    ("Runtime python2.6 is not supported", {}, 1),
+    (ROLE, {}, 8),
+    (ROLE, {"propagation_wait": 0}, 1),
+    ("Too late: Request limit exceeded.", {}, 1),
+])  # fmt: skip
 def test_no_other_refusal_is_repeated(stale, message, options, calls):
     row = {**named("not known everywhere"), "refusals": [refused(message)], "answer": None}
     service = stale(row)
     with pytest.raises(ClientError, match=message):
         begin(service, **options)
     assert min(calls, 2) <= len(service.requests) <= 4 * calls
-
-
-def test_a_task_begins_a_change_and_awaits_it(job):
-    service = job()
-
-    async def change():
-        operation = await bwp.begin_async(
-            service.client.start_job_run, max_wait=MAX_WAIT, JobName="j"
-        )
-        return await operation
-
-    assert asyncio.run(change()).basis == "identity"
 
 
 def test_an_error_of_the_callers_function_has_the_call(job):
@@ -410,13 +325,8 @@ def test_an_error_of_the_callers_function_has_the_call(job):
 
 def test_call_once_waits_for_the_effect(stale):
     service = stale(named("ecs: a stale service"))
-    call = call_once(
-        service.client.update_service,
-        max_wait=MAX_WAIT,
-        then_wait=True,
-        allow_repeat=True,
-        **service.row["parameters"],
-    )
+    options = {"max_wait": MAX_WAIT, "then_wait": True, "allow_repeat": True}
+    call = call_once(service.client.update_service, **options, **service.row["parameters"])
     assert call.outcome.basis == "identity"
     assert call.outcome.elapsed >= service.row["at"] - 1
 

@@ -1,29 +1,33 @@
 """`begin` with a store: call and wait outlive the process that made the call."""
 
-import asyncio
 import datetime as dt
 import json
 import threading
-from pathlib import Path
 from unittest import mock
 
 import boto3
 import pytest
-from botocore.exceptions import (
-    ClientError,
-    EndpointProviderError,
-    NoCredentialsError,
-    ParamValidationError,
-    ReadTimeoutError,
-    UnknownSignatureVersionError,
+from botocore import exceptions as errors
+from case_tables import CASES
+from stored_waits import (
+    IN_MEMORY,
+    ON_FILE,
+    SHARED,
+    Key,
+    KilledError,
+    is_in_files,
+    swapped,
+    without_parameter,
+    work,
 )
-from stored_waits import IN_MEMORY, ON_FILE, SHARED, swapped, without_parameter, work
-from test_begin import MAX_WAIT, StaleService, http, named
+from test_begin import MAX_WAIT, StaleService, begin_in_task, http, named
+from test_begin import begin as begin_of
 from wrappers import WRAPPERS
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
+SENSITIVE = json.loads((CASES / "sensitive-requests.json").read_text("utf-8"))
 JOB, BUILD = "glue: a job run", "codebuild: a build"
 POINTS = ("before the call", "after the answer")
 
@@ -37,10 +41,6 @@ class Service(StaleService):
         return super()._answer()
 
 
-class KilledError(BaseException):
-    """The process ends here."""
-
-
 @pytest.fixture
 def store(open_store, running_clock):
     return open_store(clock=running_clock)
@@ -52,11 +52,8 @@ def service(virtual_time):
     return lambda name, **members: Service({**named(name), **members}, virtual_time)
 
 
-def begin(store, service, max_wait=MAX_WAIT, **options):
-    method = getattr(service.client, service.row["method"])
-    return bwp.begin(
-        method, max_wait=max_wait, in_store=store, **{**service.row["parameters"], **options}
-    )
+def begin(store, service, **options):
+    return begin_of(service, in_store=store, **options)
 
 
 def kill(store, service, point, **options):
@@ -66,11 +63,10 @@ def kill(store, service, point, **options):
     def die(**_):
         raise KilledError
 
-    register = service.client.meta.events.register_first
-    register(event, die, unique_id="die")
+    service.client.meta.events.register_first(event, die)
     with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
         begin(store, service, **options)
-    service.client.meta.events.unregister(event, unique_id="die")
+    service.client.meta.events.unregister(event, die)
     store.clock.now += 31
     return store.list().operations[0]["path"]
 
@@ -80,9 +76,9 @@ def test_a_worker_goes_on_once_the_call_is_answered(store, service, name):
     made = service(name)
     before = []
     look = lambda **_: before.extend(store.list(state="open").operations)  # noqa: E731
-    made.client.meta.events.register_first("before-call", look, unique_id="look")
+    made.client.meta.events.register_first("before-call", look)
     operation = begin(store, made)
-    made.client.meta.events.unregister("before-call", unique_id="look")
+    made.client.meta.events.unregister("before-call", look)
     assert [each["path"] for each in before] == [operation.path]
     assert before[0]["metadata"]["worker"] is not None
     assert operation.metadata["worker"] is None
@@ -107,16 +103,6 @@ def test_the_wrapper_is_called_by_its_process_alone(store, service, wrap):
     assert work(store, made.client) == 1
     assert operation.result(10).basis == "identity"
     assert len(calls) == 1
-
-
-def test_a_failure_has_the_call(store, service):
-    made = service("ecs: the circuit breaker")
-    operation = begin(store, made)
-    work(store, made.client)
-    error = operation.exception(10)
-    assert made.row["reason"] in str(error)
-    assert error.call is operation.call
-    assert store.get(operation.path).exception(0).call.attempts == 1
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -162,51 +148,38 @@ def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
     assert made.operations.count("StartJobRun") == 1
 
 
-@IN_MEMORY
-def test_a_dead_call_is_unknown_past_its_deadline(store, running_clock, service):
-    path = kill(store, service(BUILD), "before the call")
-    running_clock.now += 2 * MAX_WAIT
-    assert store.get(path).exception(60).code == "outcome_unknown"
-
-
-@IN_MEMORY
-def test_a_worker_that_cannot_call_leaves_it_to_others(store, service):
-    made = service(BUILD)
-    path = kill(store, made, "after the answer")
-    assert work(store, boto3.client("codebuild", region_name="eu-west-1")) == 0
-    assert "for the region" in store.get_json(path)["metadata"]["last_error"]["detail"]
-    assert made.operations == ["StartBuild"]
-
-
 NOT_HERE = {
     "a parameter": None,
-    "credentials": NoCredentialsError(),
-    "an endpoint": EndpointProviderError(msg="none"),
-    "a signature": UnknownSignatureVersionError(signature_version="v5"),
+    "the region": None,
+    "credentials": errors.NoCredentialsError(),
+    "an endpoint": errors.EndpointProviderError(msg="none"),
+    "a signature": errors.UnknownSignatureVersionError(signature_version="v5"),
 }
 
 
 @IN_MEMORY
-@pytest.mark.parametrize("error", NOT_HERE.values(), ids=NOT_HERE)
+@pytest.mark.parametrize("lacks", NOT_HERE)
 @pytest.mark.parametrize("is_late", [False, True])
-def test_a_worker_that_lacks_something_repeats_no_call(store, service, error, is_late):
-    made, other = service(BUILD), service(BUILD)
+def test_a_worker_that_lacks_something_repeats_no_call(store, service, lacks, is_late):
+    made, client = service(BUILD), service(BUILD).client
     path = kill(store, made, "after the answer", buildspecOverride="b")
 
     def fail(**_):
-        raise error
+        raise NOT_HERE[lacks]
 
-    if error is None:
-        # It skips a test whose parameters botocore does not know.
-        other.client.meta.events.unregister("provide-client-params", other._sent)
-        without_parameter(other.client, "StartBuild", "buildspecOverride")
+    if lacks == "a parameter":
+        client = without_parameter(boto3.client("codebuild"), "StartBuild", "buildspecOverride")
+    elif lacks == "the region":
+        client = boto3.client("codebuild", region_name="eu-west-1")
     else:
-        other.client.meta.events.register_first("before-call", fail)
-    assert work(store, other.client) == 0
-    assert store.get_json(path)["metadata"]["last_error"]["code"] in operations.CODES
+        client.meta.events.register_first("before-call", fail)
+    assert work(store, client) == 0
+    error = store.get_json(path)["metadata"]["last_error"]
+    assert error["code"] in operations.CODES
+    assert ("for the region" in error["detail"]) is (lacks == "the region")
     if is_late:
         store.clock.now += 2 * MAX_WAIT
-        work(store, other.client)
+        work(store, client)
         assert store.get(path).exception(0).code == "outcome_unknown"
         return
     assert work(store, made.client) == 1
@@ -231,25 +204,15 @@ def test_a_worker_that_cannot_poll_keeps_the_answer(store, service):
     assert polled.operations.count("StartBuild") == 1
 
 
-@pytest.mark.parametrize("store_url", ["memory"], indirect=True)
+@IN_MEMORY
 def test_an_answer_that_cannot_be_kept_is_asked_for_again(open_store, running_clock, service):
-    fails = []
-
-    def encrypt(data):
-        if fails:
-            raise fails.pop()
-        return swapped(data)
-
-    store = open_store(encrypt=encrypt, decrypt=swapped, clock=running_clock)
-    made = service(BUILD)
+    key, made = Key(), service(BUILD)
+    store = open_store(**key.pair, clock=running_clock)
     path = kill(store, made, "before the call")
-    made.client.meta.events.register_last(
-        "after-call.codebuild.StartBuild", lambda **_: fails.append(OSError())
-    )
+    event, errors = "after-call.codebuild.StartBuild", iter([[OSError()], []])
+    made.client.meta.events.register_last(event, lambda **_: setattr(key, "errors", next(errors)))
     assert work(store, made.client) == 0
-    made.client.meta.events.register_last(
-        "after-call.codebuild.StartBuild", lambda **_: fails.clear()
-    )
+    key.errors = []
     store.clock.now += 61
     assert work(store, made.client) == 1
     assert store.get(path).result(0).basis == "identity"
@@ -262,10 +225,9 @@ def test_an_answer_that_cannot_be_kept_is_asked_for_again(open_store, running_cl
 def test_a_repeated_call_keeps_its_policy(store, service, point):
     made, asked = service(BUILD), {"delay_history": True, "delay_kind": "k", "max_delay": 60}
     path = kill(store, made, point, **asked, success_count=2)
-    [before] = store.backend.get([path.partition("/")[2]])
+    before = store.row(path)
     assert work(store, made.client) == 1
-    [after] = store.backend.get([path.partition("/")[2]])
-    policies = [json.loads(row["policy"]) for row in (before, after)]
+    policies = [json.loads(row["policy"]) for row in (before, store.row(path))]
     assert policies[0].pop("max_wait") > policies[1].pop("max_wait")
     assert policies[0] == policies[1]
     assert policies[0].items() >= {"delay_history": True, "delay_kind": "k"}.items()
@@ -296,7 +258,7 @@ def quote_a_throttle(**_):
 
 
 def lose(**_):
-    raise ReadTimeoutError(endpoint_url="https://glue")
+    raise errors.ReadTimeoutError(endpoint_url="https://glue")
 
 
 def break_down(**_):
@@ -317,14 +279,11 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     assert operation.result(10).basis == "identity"
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "state"),
-    [
-        (refuse, ClientError, "failed"),
-        (lose, ReadTimeoutError, "outcome_unknown"),
-        (quote_a_throttle, ClientError, "outcome_unknown"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "kind", "state"), [
+    (refuse, errors.ClientError, "failed"),
+    (lose, errors.ReadTimeoutError, "outcome_unknown"),
+    (quote_a_throttle, errors.ClientError, "outcome_unknown"),
+])  # fmt: skip
 def test_a_call_without_success_ends_its_operation(store, service, answer, kind, state):
     made = service(JOB)
     made.client.meta.events.register_first("before-call", answer)
@@ -401,8 +360,7 @@ def test_no_sensitive_parameter_is_stored(store, store_url, service, virtual_tim
     path = kill(store, begun, "after the answer")
     assert work(store, begun.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
-    files = Path(store_url).parent.glob(Path(store_url).name + "*")
-    assert not any(b"hunter-2" in file.read_bytes() for file in files)
+    assert not is_in_files(b"hunter-2", store_url)
 
 
 PLAIN = {"name": "DB_PASSWORD", "value": "hunter-2", "type": "PLAINTEXT"}
@@ -430,8 +388,7 @@ def test_what_people_hide_in_parameters_is_repeated(store, store_url, service):
     kept = {name: each for name, each in PLAIN.items() if name != "value"}
     assert build["environment"] == {"environmentVariables": [kept]}
     assert again.call.response["build"] == {"id": "p:1", "environment": build["environment"]}
-    files = Path(store_url).parent.glob(Path(store_url).name + "*")
-    assert not any(b"hunter-3" in file.read_bytes() for file in files)
+    assert not is_in_files(b"hunter-3", store_url)
     assert "hunter-" not in str(again.to_json())
 
 
@@ -468,7 +425,7 @@ def test_a_request_is_what_was_asked_for(store, service, virtual_time):
     assert made.operations == ["StartJobRun"]
 
 
-def test_a_deadline_alone_is_asked_for(store, service, virtual_time):
+def test_a_deadline_alone_is_asked_for(store, service):
     made, paths = service(JOB), set()
     for seconds in (1000, 2000):
         with bwp.deadline(seconds):
@@ -476,53 +433,26 @@ def test_a_deadline_alone_is_asked_for(store, service, virtual_time):
     assert len(paths) == 1
 
 
+OTHER_REQUESTS = [
+    *({"stop_on_timeout": True}, {"stop_on_cancel": True}, {"propagation_wait": 5}),
+    *({"min_delay": 7}, {"JobName": "k"}, {"include_response": True}),
+]
+
+
 @IN_MEMORY
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"stop_on_timeout": True}, {"stop_on_cancel": True}, {"propagation_wait": 5}),
-        *({"min_delay": 7}, {"JobName": "k"}, {"include_response": True}),
-    ],
-)
+@pytest.mark.parametrize("change", OTHER_REQUESTS)
 def test_another_request_is_a_mismatch(store, service, change):
     made = service(JOB)
     begin(store, made, request_id="r")
     assert mismatches(store, made, **change)
 
 
-USER = {"Username": "u", "Password": "hunter-2"}
-BROKER = {"BrokerName": "b", "DeploymentMode": "SINGLE_INSTANCE", "EngineType": "ACTIVEMQ"}
-BROKER |= {"HostInstanceType": "t", "PubliclyAccessible": False}
-# An older botocore asks for these, too.
-BROKER |= {"EngineVersion": "5", "AutoMinorVersionUpgrade": True}
-KERBEROS = {"Realm": "r", "KdcAdminPassword": "hunter-2"}
-BACKUP = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
-COPY = {"SourceDBClusterSnapshotIdentifier": "s", "TargetDBClusterSnapshotIdentifier": "t"}
-SENSITIVE = [
-    ("rds", "modify_db_instance", {"DBInstanceIdentifier": "d"}, "MasterUserPassword"),
-    ("neptune", "modify_db_cluster", {"DBClusterIdentifier": "d"}, "MasterUserPassword"),
-    ("docdb", "copy_db_cluster_snapshot", COPY, "PreSignedUrl"),
-    ("mq", "create_broker", {**BROKER, "Users": [USER]}, "Users"),
-    (
-        *("emr", "run_job_flow", {"Name": "n", "Instances": {}, "KerberosAttributes": KERBEROS}),
-        "KerberosAttributes",
-    ),
-    (
-        *("backup", "start_backup_job", {**BACKUP, "RecoveryPointTags": {"hunter-2": "v"}}),
-        "RecoveryPointTags",
-    ),
-]
-
-
 @IN_MEMORY
-@pytest.mark.parametrize(("name", "method", "parameters", "place"), SENSITIVE)
-def test_a_request_with_a_secret_is_refused(store, virtual_time, name, method, parameters, place):
-    given = parameters if place in parameters else {place: "hunter-2"}
-    row = {"service": name, "method": method, "parameters": {**parameters, **given}}
-    made = Service({**row, "answer": {}, "polls": []}, virtual_time)
-    immediately = {"ApplyImmediately": True} if method.startswith("modify") else {}
-    with pytest.raises(ValueError, match=rf"^{place} is sensitive.*request_id") as caught:
-        begin(store, made, request_id="r", **immediately)
+@pytest.mark.parametrize("row", SENSITIVE, ids=lambda row: row["sensitive"])
+def test_a_request_with_a_secret_is_refused(store, virtual_time, row):
+    made = Service(row, virtual_time)
+    with pytest.raises(ValueError, match=rf"^{row['sensitive']} is.*request_id") as caught:
+        begin(store, made, request_id="r")
     assert "hunter-2" not in str(caught.value)
     assert (made.operations, store.list().operations) == ([], [])
 
@@ -530,9 +460,9 @@ def test_a_request_with_a_secret_is_refused(store, virtual_time, name, method, p
 @IN_MEMORY
 def test_a_generated_token_is_not_asked_for(store, virtual_time):
     # Its label shows the token.
-    zone = {"service": "route53", "method": "create_hosted_zone", "parameters": {"Name": "n."}}
+    row = {"service": "route53", "method": "create_hosted_zone", "parameters": {"Name": "n."}}
     answer = {"ChangeInfo": {"Id": "/change/c", "Status": "PENDING"}}
-    made = Service({**zone, "answer": answer, "polls": []}, virtual_time)
+    made = Service({**row, "answer": answer, "polls": []}, virtual_time)
     paths = {begin(store, made, request_id="r").path for _ in range(2)}
     assert (len(paths), made.operations) == (1, ["CreateHostedZone"])
 
@@ -542,11 +472,11 @@ def test_a_sensitive_token_is_no_secret_of_a_request(store, virtual_time):
     row = {"service": "codebuild", "method": "start_sandbox", "parameters": {}}
     made = Service({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
     wait = ("builds_succeeded", lambda response: {"ids": [response["sandbox"]["id"]]})
-    first = begin(store, made, then_wait=wait, request_id="r")
-    assert begin(store, made, then_wait=wait, request_id="r").path == first.path
+    asked = {"then_wait": wait, "request_id": "r"}
+    assert len({begin(store, made, **asked).path for _ in range(2)}) == 1
     assert len(made.requests[0]["idempotencyToken"]) >= 1
     with pytest.raises(ValueError, match=r"^idempotencyToken is sensitive"):
-        begin(store, made, then_wait=wait, request_id="r", idempotencyToken="x" * 36)
+        begin(store, made, **asked, idempotencyToken="x" * 36)
 
 
 @IN_MEMORY
@@ -556,7 +486,7 @@ def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, servi
     path = kill(sealed, service(BUILD), "before the call")
     running_clock.now += 2 * MAX_WAIT
     assert blind.get_json(path)["done"] is False
-    assert sealed.get_json(path)["error"]["code"] == "outcome_unknown"
+    assert sealed.get(path).exception(60).code == "outcome_unknown"
 
 
 @IN_MEMORY
@@ -598,26 +528,6 @@ def test_stop_takes_the_credentials_of_its_process(store, open_store, service):
         acm.stop()
 
 
-def test_a_worker_stops_what_took_too_long(store, service):
-    made = service(JOB, polls=[[0, {"JobRun": {"JobRunState": "RUNNING"}}]])
-    operation = begin(store, made, stop_on_timeout=True)
-    work(store, made.client)
-    assert isinstance(operation.exception(10), bwp.WaiterTimeoutError)
-    assert made.operations[-1] == "BatchStopJobRun"
-
-
-def test_a_cancelled_operation_leaves_the_call_alone(store, service):
-    made = service(JOB)
-
-    def cancel(**_):
-        store.cancel(store.list().operations[0]["path"])
-
-    made.client.meta.events.register_first("before-call", cancel)
-    operation = begin(store, made)
-    assert operation.cancelled()
-    assert operation.call.response["JobRunId"] == "jr"
-
-
 @IN_MEMORY
 def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
     made = service(JOB)
@@ -638,24 +548,20 @@ def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
 def test_a_task_begins_what_a_function_tells(store, service):
     made = service(JOB)
     function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
-    options = {"in_store": store, "then_wait": ("JobRunSucceeded", function), "JobName": "j"}
-    begun = bwp.begin_async(made.client.start_job_run, max_wait=MAX_WAIT, **options)
-    operation = asyncio.run(begun)
+    wait = ("JobRunSucceeded", function)
+    operation = begin(store, made, begins=begin_in_task, then_wait=wait)
     work(store, made.client)
     assert operation.result(10).waiter == "JobRunSucceeded"
     assert made.requests[-1] == {"JobName": "x", "RunId": "jr"}
 
 
 @IN_MEMORY
-@pytest.mark.parametrize(
-    ("options", "kind", "words"),
-    [
-        ({"in_store": object()}, TypeError, "in_store"),
-        ({"in_store": None, "request_id": "r"}, TypeError, "request_id"),
-        ({"on_attempt": print}, TypeError, "on_attempt"),
-        ({"JobName": 5}, ParamValidationError, "JobName"),
-    ],
-)
+@pytest.mark.parametrize(("options", "kind", "words"), [
+    ({"in_store": object()}, TypeError, "in_store"),
+    ({"in_store": None, "request_id": "r"}, TypeError, "request_id"),
+    ({"on_attempt": print}, TypeError, "on_attempt"),
+    ({"JobName": 5}, errors.ParamValidationError, "JobName"),
+])  # fmt: skip
 def test_a_bad_argument_stores_nothing(store, service, options, kind, words):
     made = service(JOB)
     with pytest.raises(kind, match=words):

@@ -56,23 +56,20 @@ def test_region_and_endpoint(made_again, endpoint):
     assert (again.meta.region_name, again.meta.endpoint_url) == ("eu-west-1", own)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("connect_timeout", 7),
-        ("read_timeout", 8),
-        ("max_pool_connections", 3),
-        ("retries", {"mode": "standard", "total_max_attempts": 2}),
-        ("tcp_keepalive", True),
-        ("inject_host_prefix", False),
-        ("user_agent_extra", "deploy/7"),
-        ("user_agent_appid", "deploy"),
-        ("use_dualstack_endpoint", True),
-        ("use_fips_endpoint", True),
-        ("signature_version", botocore.UNSIGNED),
-        ("signature_version", "v4a"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [
+    ("connect_timeout", 7),
+    ("read_timeout", 8),
+    ("max_pool_connections", 3),
+    ("retries", {"mode": "standard", "total_max_attempts": 2}),
+    ("tcp_keepalive", True),
+    ("inject_host_prefix", False),
+    ("user_agent_extra", "deploy/7"),
+    ("user_agent_appid", "deploy"),
+    ("use_dualstack_endpoint", True),
+    ("use_fips_endpoint", True),
+    ("signature_version", botocore.UNSIGNED),
+    ("signature_version", "v4a"),
+])  # fmt: skip
 def test_settings_of_the_client(made_again, name, value):
     client = client_of(config=Config(**{name: value}))
     again = made_again(client)
@@ -89,13 +86,11 @@ def test_settings_of_s3(made_again):
 
 def test_nothing_secret_is_stored(open_store, made_again, tmp_path):
     file = tmp_path / "secrets.db"
-    client = client_of(
-        endpoint_url="http://user:hidden-word@127.0.0.1:9",
-        config=Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"}),
-        aws_access_key_id="hidden-key",
-        aws_secret_access_key="hidden-secret",
-        aws_session_token="hidden-token",
-    )
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    config = Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"})
+    url = "http://user:hidden-word@127.0.0.1:9"
+    keys = dict.fromkeys(names, "hidden-key")
+    client = client_of(endpoint_url=url, config=config, **keys)
     store = open_store(str(file))
     start(store, client)
     store.close()
@@ -116,9 +111,10 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"), [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
-)
+LACKS = [("service", "UnknownServiceError"), ("profile", "ProfileNotFound")]
+
+
+@pytest.mark.parametrize(("name", "problem"), LACKS)
 def test_what_the_worker_lacks_is_named(store, stream, active, name, problem):
     client = stream(active)
     operation = start(store, client)
@@ -177,9 +173,6 @@ def test_a_missing_bundle_is_named(store, tmp_path):
 
 def test_settings_that_are_no_object_are_unreadable(store, stream):
     operation = start(store, stream())
-
-    def make(description):
-        return dataclasses.replace(description, settings="[1]").make()
-
+    make = lambda each: dataclasses.replace(each, settings="[1]").make()  # noqa: E731
     store.work(until_idle=True, make_client=make)
     assert operation.exception(10).code == "unreadable"

@@ -1,5 +1,6 @@
 """`boto-wait operations`, in process."""
 
+import contextlib
 import json
 import socket
 
@@ -61,12 +62,11 @@ def test_list_shows_states(start, file, command):
     assert row.split()[:3] == [path, "open", "0"]
     none = {"results": [], "next_page_token": None}
     assert json.loads(command("list", "--output", "json", "--state", "done")[1]) == none
-    store = operations.Store(file)
     options = {"max_wait": 60, "exclusive_key": "deploy", "Bucket": "b"}
-    wanted = store.start(boto3.client("s3"), "bucket_exists", **options)
+    with contextlib.closing(operations.Store(file)) as store:
+        wanted = store.start(boto3.client("s3"), "bucket_exists", **options)
     text = command("list", "--exclusive-key", "deploy", "--output", "json")[1]
     assert [each["path"] for each in json.loads(text)["results"]] == [wanted.path]
-    store.close()
 
 
 @pytest.mark.parametrize("action", ["get", "wait", "cancel", "resume"])
@@ -91,39 +91,41 @@ def test_cancel_resume_expire(start, command):
     assert "\n" not in command("list")[1].strip()
 
 
-def test_resume_names_the_option_that_it_needs(start, file, capsys, answers):
+@pytest.fixture
+def drive(file, answers):
+    """`drive(answer)`: drive the waits of the store, all of which are answered so."""
+
+    def drive(answer):
+        client = boto3.client("s3")
+        answers(client, answer)
+        with contextlib.closing(operations.Store(file)) as store:
+            work(store, client)
+
+    return drive
+
+
+def test_resume_names_the_option_that_it_needs(start, file, capsys, drive, missing):
     (path,) = start("--bucket", "b", "--max-attempts", "1")
-    client = boto3.client("s3")
-    answers(client, {"Error": {"Code": "404"}, "ResponseMetadata": {"HTTPStatusCode": 404}})
-    store = operations.Store(file)
-    work(store, client)
-    store.close()
+    drive(missing)
     assert main(["operations", "resume", "--store", file, path]) == 2
     message = f"{path}: there are no attempts left: give --max-attempts\n"
     assert capsys.readouterr().err.endswith(message)
 
 
-def test_the_end_of_a_wait_is_its_exit_code(start, file, command, answers):
+def test_the_end_of_a_wait_is_its_exit_code(start, command, drive):
     (path,) = start("--bucket", "b")
-    client = boto3.client("s3")
-    answers(client, {})
-    store = operations.Store(file)
-    work(store, client)
-    store.close()
+    drive({})
     code, text = command("wait", path)
     assert (code, json.loads(text)["response"]["kind"]) == (0, "response")
     assert command("work", "--until-idle")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["get", "operations/1"], "there is no"),
-        (["list", "--state", "opne"], "--state must be one of"),
-        (["list", "--page-token", "x"], "--page-token is not of a list"),
-        (["resume", "operations/" + "0" * 32], "there is no"),
-    ],
-)
+@pytest.mark.parametrize(("words", "problem"), [
+    (["get", "operations/1"], "there is no"),
+    (["list", "--state", "opne"], "--state must be one of"),
+    (["list", "--page-token", "x"], "--page-token is not of a list"),
+    (["resume", "operations/" + "0" * 32], "there is no"),
+])  # fmt: skip
 def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert main(["operations", words[0], "--store", file, *words[1:]]) == 2
     error = capsys.readouterr().err
@@ -138,15 +140,12 @@ def test_a_store_that_cannot_be_used(tmp_path, capsys):
         assert "unable to open" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
-        (["--host", "192.0.2.1", "--port", "0"], "cannot listen"),
-        (["--token-file", "{folder}/none"], "cannot read {folder}/none"),
-        (["--token-file", "/dev/null"], "token must not be empty"),
-    ],
-)
+@pytest.mark.parametrize(("words", "problem"), [
+    (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
+    (["--host", "192.0.2.1", "--port", "0"], "cannot listen"),
+    (["--token-file", "{folder}/none"], "cannot read {folder}/none"),
+    (["--token-file", "/dev/null"], "token must not be empty"),
+])  # fmt: skip
 def test_serve_refuses_what_it_cannot_do(file, capsys, tmp_path, words, problem):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         facts = {"taken": taken.getsockname()[1], "folder": tmp_path}

@@ -10,7 +10,7 @@ import pytest
 from case_tables import experiments
 from hypothesis import strategies as st
 from stored_rows import wait_row  # beside this file
-from stored_waits import ON_FILE, changed, row_id, start, swapped, work  # beside this file
+from stored_waits import ON_FILE, changed, driven, row_id, start, swapped, work
 
 from boto_waiters_plus import operations
 
@@ -107,26 +107,12 @@ def test_a_worker_without_the_key_leaves_all_of_a_kind(open_store, stream, activ
 @ON_FILE
 def test_times_of_a_damaged_row_are_not_learned(store, store_url, stream, active):
     creating = {"StreamDescription": {"StreamStatus": "CREATING"}}
-    damaged = start(store, stream(), delay_history=True)
-    work(store, stream(creating, active))
+    damaged = driven(store, stream(creating, active), delay_history=True)
     for policy in ("5", "[]", "null"):
         statement = "update boto_waiters_operations set policy = ? where id = ?"
         assert changed(store_url, statement, policy, row_id(damaged))
-        good = start(store, stream(), delay_history=True)
-        work(store, stream(active))
+        good = driven(store, stream(active), delay_history=True)
         assert good.result(10)
-
-
-@ON_FILE
-@pytest.mark.parametrize(("first", "second"), [(1.5, b"x"), (1e300, "x"), ("x", "x"), (77, 78)])
-def test_damaged_leases_keep_no_worker_out(store, store_url, stream, active, first, second):
-    client = stream(active)
-    started = [start(store, client) for _ in range(3)]
-    statement = "update boto_waiters_operations set lease = ? where id = ?"
-    for operation, lease in zip(started, (first, second), strict=False):
-        changed(store_url, statement, lease, row_id(operation))
-    work(store, client)
-    assert all(each.result(10) for each in started)
 
 
 @ON_FILE
@@ -159,3 +145,11 @@ def test_a_damaged_call_is_left_out(store, store_url, column, caplog):
     assert damaged in caplog.text
     with pytest.raises(operations.OperationError):
         store.get_call(damaged)
+
+
+@ON_FILE
+def test_a_store_without_a_version_is_refused(store, open_store, store_url, stream):
+    start(store, stream())
+    changed(store_url, "delete from boto_waiters_schema")
+    with pytest.raises(operations.StoreError, match="version"):
+        open_store().list()

@@ -11,15 +11,12 @@ from boto_waiters_plus import operations
 
 @IN_MEMORY
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
-@pytest.mark.parametrize(
-    ("name", "of_sighup", "told"),
-    [
-        ("SIGTERM", SIG_DFL, ["made", signal.SIGTERM]),
-        ("SIGHUP", lambda *_: None, ["made", getattr(signal, "SIGHUP", None)]),
-        # As nohup leaves it.
-        ("SIGHUP", SIG_IGN, ["made", "made"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "of_sighup", "told"), [
+    ("SIGTERM", SIG_DFL, ["made", signal.SIGTERM]),
+    ("SIGHUP", lambda *_: None, ["made", getattr(signal, "SIGHUP", None)]),
+    # As nohup leaves it.
+    ("SIGHUP", SIG_IGN, ["made", "made"]),
+])  # fmt: skip
 def test_own_handler_of_sigterm_is_called_after_the_work(store, stream, name, of_sighup, told):
     seen, number = [], getattr(signal, name)
     for profile in ("one", "two"):

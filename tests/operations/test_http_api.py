@@ -5,29 +5,27 @@ import json
 
 import boto3
 import pytest
-from case_tables import experiments
+from case_tables import CASES, experiments
 from installed_models import installed_operation
 from openapi_spec_validator import validate
 from starlette.testclient import TestClient
-from stored_waits import POSTGRESQL, start, swapped  # beside this file
+from stored_waits import POSTGRESQL, QUICK, start, swapped  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 
+REFUSED = json.loads((CASES / "refused-requests.json").read_text("utf-8"))
 TOKEN = {"Authorization": "Bearer word"}
 WAIT = {
     "service": "kinesis",
     "waiter": "stream_exists",
     "max_wait": 60,
     "parameters": {"StreamName": "orders"},
-    "options": {"min_delay": 0.01, "max_delay": 0.02},
+    "options": QUICK,
 }
 
 
-THROTTLED = {
-    "Error": {"Code": "ThrottlingException", "Message": "slow\x1b down"},
-    "ResponseMetadata": {"HTTPStatusCode": 400},
-}
+THROTTLED = {"Error": {"Code": "ThrottlingException", "Message": "slow\x1b down"}}
 
 
 @pytest.fixture
@@ -132,33 +130,22 @@ def test_what_is_no_id_is_not_found(open_store, request, database, wait_id):
     is_problem(web.post(f"/operations/{wait_id}:cancel"), 404, "not_found")
 
 
-def test_a_line_end_behind_cancel_is_another_path(web):
-    started = post(web).json()["path"]
-    is_problem(web.post(f"/{started}:cancel%0A"), 404, "not_found")
-    assert not web.get(f"/{started}").json()["done"]
-
-
-def test_a_parallel_exclusive_wait_conflicts(web):
-    first = post(web, exclusive_key="deploy").json()["path"]
-    response = post(web, exclusive_key="deploy")
-    is_problem(response, 409, "conflict", "exclusive_key")
-    assert response.json()["path"] == first
-    web.post(f"/{first}:cancel")
-    assert post(web, exclusive_key="deploy").status_code == 202
-
-
-def test_a_request_id_gives_the_same_operation(web, store):
+def test_the_same_request_and_a_conflict_name_the_operation(web, store):
     wait = {"request_id": "r-1", "exclusive_key": "deploy"}
     path = post(web, **wait).json()["path"]
-    again = post(web, **wait)
+    again = post(web, **wait, max_wait=60.0)
     assert (again.status_code, again.json()["path"]) == (202, path)
-    store.cancel(path)
-    assert post(web, **wait).json() == store.get_json(path)
-    assert post(web, **wait, max_wait=60.0).json()["path"] == path
+    for other, code in [
+        ({"exclusive_key": "deploy"}, "conflict"),
+        ({**wait, "max_wait": 61}, "request_mismatch"),
+    ]:
+        response = post(web, **other)
+        is_problem(response, 409, code)
+        assert response.json()["path"] == path
     assert len(store.list().operations) == 1
-    response = post(web, **wait, max_wait=61)
-    is_problem(response, 409, "request_mismatch")
-    assert response.json()["path"] == path
+    web.post(f"/{path}:cancel")
+    assert post(web, **wait).json() == store.get_json(path)
+    assert post(web, exclusive_key="deploy").status_code == 202
 
 
 @pytest.mark.parametrize("max_wait", [1e12, 1e300, 10**400])
@@ -187,47 +174,18 @@ def test_without_the_token_nothing_is_told(app, started, header):
     assert "Open waits" in web.get("/").text
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"waiter": "stream_exist"}, "did you mean"), ({"max_wait": None}, "max_wait"),
-    ({"max_wait": True}, "max_wait"), ({"max_wait": "1"}, "max_wait"),
-    ({"other": 1}, "unknown member"), ({"options": {"on_attempt": 1}}, "on_attempt"),
-    ({"options": {"profile_name": "x"}}, "profile_name"),
-    ({"parameters": {"make_client": 1}}, "make_client"),
-    ({"definition": {}}, "neither Smithy JSON AST"), ({"exclusive_key": "\x00"}, "exclusive_key"),
-    ({"exclusive_key": "x" * 201}, "exclusive_key"), ({"exclusive_key": "\ud800"}, "exclusive_key"),
-    ({"request_id": "x" * 201}, "request_id"), ({"\ud800": 1}, "unknown member"),
-])  # fmt: skip
-def test_wrong_starts_are_refused(web, store, change, words):
-    is_problem(post(web, **change), 400, "invalid_argument", words)
+@pytest.mark.parametrize("row", REFUSED["starts"], ids=lambda row: str(row["change"])[:60])
+def test_wrong_starts_are_refused(real_web, store, row):
+    if "needs" in row:
+        installed_operation(row["needs"])
+    code = row.get("code", "invalid_argument")
+    is_problem(post(real_web, **row["change"]), 400, code, row["says"])
     assert not store.list().operations
 
 
-def test_an_incomplete_start_is_refused(web):
-    response = post(web, definition={"smithy": "2.0", "shapes": {}})
-    is_problem(response, 400, "invalid_argument", "smithy.waiters#waitable")
+def test_a_start_names_a_waiter(web):
     response = web.post("/operations", json={"service": "kinesis", "max_wait": 5})
     is_problem(response, 400, "invalid_argument", "waiter")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "member"),
-    [
-        ({"StreamName": ""}, "StreamName"),
-        ({"StreamName": 5}, "StreamName"),
-        ({"StreamName": "orders", "Limit": "many"}, "Limit"),
-        ({"StreamName": "orders", "Stream": "\ud800"}, "Stream"),
-    ],
-)
-def test_wrong_parameters_are_refused_by_name(web, store, parameters, member):
-    is_problem(post(web, parameters=parameters), 400, "invalid_parameters", member)
-    assert not store.list().operations
-
-
-@pytest.mark.parametrize("bucket", [5, [], {}, "", "not a bucket", None, True])
-def test_what_botocore_looks_into_first_is_refused_by_name(real_web, bucket):
-    wait = {"service": "s3", "waiter": "bucket_exists", "parameters": {"Bucket": bucket}}
-    response = post(real_web, region="us-east-1", **wait)
-    is_problem(response, 400, "invalid_parameters", "ucket")
 
 
 def polling(service, operation, matcher=None):
@@ -260,24 +218,6 @@ def test_a_definition_is_nested_as_deep_as_50(real_web):
     is_problem(response, 400, "invalid_argument", "nested")
 
 
-def test_a_waiter_whose_parameters_change_things_is_refused(real_web, store):
-    installed_operation("mwaa.InvokeRestApi")
-    parameters = {"Name": "mine", "Method": "POST", "Path": "/dags/mine/dagRuns"}
-    wait = {"service": "mwaa", "waiter": "dag_run_succeeded", "region": "us-east-1"}
-    response = post(real_web, **wait, parameters=parameters)
-    is_problem(response, 400, "invalid_argument", "any request to Airflow")
-    assert not store.list().operations
-
-
-@pytest.mark.parametrize(("change", "words"), [
-    ({"service": "kinesys"}, "'kinesys'"), ({"region": "\ud800"}, "region"),
-    ({"region": "no region"}, "region"), ({"profile": "\ud800"}, "profile"),
-])  # fmt: skip
-def test_a_client_that_cannot_be_made(real_web, store, change, words):
-    is_problem(post(real_web, **change), 400, "invalid_argument", words)
-    assert not store.list().operations
-
-
 def nested(levels):
     return json.dumps(WAIT).replace('"orders"', "[" * levels + "]" * levels)
 
@@ -303,29 +243,12 @@ def test_a_large_page_is_cut(web, started, size):
     assert [each["path"] for each in response.json()["results"]] == [started]
 
 
-ID = "0" * 32
-
-
 def page_token(position):
     return {"page_token": base64.urlsafe_b64encode(position.encode()).decode()}
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        {"view": "full"},
-        [("state", "open"), ("state", "done")],
-        *[{"page_size": each} for each in ("0", "-1", "+1", " 1", "1_0", "1.5", "\u0661", "", "x")],
-        page_token(f'[NaN,"{ID}",{{}}]'),
-        page_token(f'["NaN","{ID}",{{}}]'),
-        page_token(f'[1e999,"{ID}",{{}}]'),
-        page_token(f'[{"1" * 400},"{ID}",{{}}]'),
-        page_token(f'[true,"{ID}",{{}}]'),
-        page_token(f'[1.0,"{ID[1:]}\\u0000",{{}}]'),
-        page_token(f'[1.0,"{ID}",{{"state":"open"}}]'),
-        page_token(f'[1.0, "{ID}", {{}}]'),
-        *map(page_token, ["[1.0,2,{}]", "[" * 5000, "{}", "1", ""]),
-    ],
+    "query", [*REFUSED["queries"], *map(page_token, [*REFUSED["positions"], "[" * 5000])]
 )
 def test_wrong_queries_are_refused(web, query):
     is_problem(web.get("/operations", params=query), 400, "invalid_argument")
@@ -345,7 +268,9 @@ def test_other_methods_and_paths(web, started):
     is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
     allowed = web.delete("/operations").headers["allow"]
     assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
-    is_problem(web.get("/else"), 404, "not_found")
+    for response in (web.get("/else"), web.post(f"/{started}:cancel%0A")):
+        is_problem(response, 404, "not_found")
+    assert not web.get(f"/{started}").json()["done"]
 
 
 def test_half_a_character_of_a_service_is_shown(web, store, stream, active):
@@ -358,25 +283,14 @@ def test_half_a_character_of_a_service_is_shown(web, store, stream, active):
 
 
 def test_the_text_of_a_credential_process_is_not_told(real_web, tmp_path, monkeypatch):
-    (tmp_path / "config").write_text(
-        "[profile own]\ncredential_process = sh -c 'echo key >&2; exit 1'"
-    )
+    profile = "[profile own]\ncredential_process = sh -c 'echo key >&2; exit 1'"
+    (tmp_path / "config").write_text(profile)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     detail = post(real_web, profile="own").json()["detail"]
     assert "CredentialRetrievalError" in detail
     assert "key" not in detail
-
-
-def test_a_store_that_fails_is_unavailable(web, store):
-    store.close()
-    is_problem(web.get("/operations"), 503, "unavailable")
-
-
-def test_the_token_must_not_be_empty(store):
-    with pytest.raises(ValueError, match="token"):
-        operations.asgi(store, token="")
 
 
 # --- errors on the way ----------------------------------------------------------------------------
@@ -386,9 +300,9 @@ def test_the_token_must_not_be_empty(store):
 def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, place):
     client = stream(THROTTLED, active)
     store = open_store(**({"encrypt": swapped, "decrypt": swapped} if place == "encrypted" else {}))
-    wait = {"StreamName": "orders", "min_delay": 0.01, "max_delay": 0.02}
-    wait |= {} if place == "memory" else {"in_store": store}
-    operation = operations.start(client, "stream_exists", max_wait=60, **wait)
+    in_store = None if place == "memory" else store
+    options = {"max_wait": 60, "in_store": in_store, **QUICK}
+    operation = operations.start(client, "stream_exists", StreamName="orders", **options)
     store.work(until_idle=True, make_client=lambda _: client)
     operation.result(60)
     metadata = operation.to_json()["metadata"]
@@ -398,88 +312,80 @@ def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, acti
     assert error["detail"] == r"ThrottlingException: slow\x1b down"
 
 
+def ended(client, waiter, **keywords):
+    """The operation of a background wait that has ended."""
+    operation = operations.start(client, waiter, max_wait=60, **QUICK, **keywords)
+    operation.exception(20)
+    return operation
+
+
 def test_a_sensitive_message_is_no_part_of_the_last_error(answers):
     client = boto3.client("proton")
     answers(client, THROTTLED, {"environment": {"deploymentStatus": "SUCCEEDED"}})
-    start = {"max_wait": 60, "min_delay": 0.01, "max_delay": 0.02, "name": "orders"}
-    operation = operations.start(client, "environment_deployed", **start)
-    operation.result(20)
+    operation = ended(client, "environment_deployed", name="orders")
     assert operation.metadata["last_error"]["detail"] == "ThrottlingException"
 
 
 def test_a_stored_error_says_where_a_sensitive_reason_was(answers):
     client = boto3.client("stepfunctions")
     answers(client, {"status": "FAILED", "cause": "secret"})
-    start = {"max_wait": 60, "executionArn": "error.last_response"}
-    operation = operations.start(client, "execution_succeeded", **start)
-    assert operation.exception(20).last_response["cause"] == "secret"
+    operation = ended(client, "execution_succeeded", executionArn="error.last_response")
+    assert operation.exception(0).last_response["cause"] == "secret"
     detail = operation.to_json()["error"]["detail"]
     assert "executionArn=error.last_response: " in detail
     assert ': the reason is in the response["cause"], not shown because the model' in detail
 
 
 def test_an_error_that_a_waiter_retries_is_an_answer(stream, active):
-    gone = {**THROTTLED, "Error": {"Code": "ResourceNotFoundException", "Message": "gone"}}
-    answers = {"success": ["ACTIVE"], "retry_on_error": ["ResourceNotFoundException"]}
-    waiter = bwp.WaiterDefinition.from_states(
-        "Made", "DescribeStream", path="StreamDescription.StreamStatus", **answers
-    )
-    options = {"max_wait": 60, "StreamName": "orders", "min_delay": 0.01}
-    operation = operations.start(stream(gone, active), waiter, **options)
-    operation.result(20)
-    assert operation.metadata["attempts"] == 2
-    assert "last_error" not in operation.metadata
+    code = "ResourceNotFoundException"
+    gone = {**THROTTLED, "Error": {"Code": code, "Message": "gone"}}
+    states = {"path": "StreamDescription.StreamStatus", "success": ["ACTIVE"]}
+    make = bwp.WaiterDefinition.from_states
+    waiter = make("Made", "DescribeStream", **states, retry_on_error=[code])
+    metadata = ended(stream(gone, active), waiter, StreamName="orders").metadata
+    assert metadata["attempts"] == 2
+    assert "last_error" not in metadata
 
 
 def test_the_openapi_document_is_valid(document):
     assert document["info"]["version"] == bwp.__version__
     validate(document)
-
-
-def test_only_202_is_a_success_of_start(document):
+    # The only success of a start is 202.
     responses = document["paths"]["/operations"]["post"]["responses"]
     assert [status for status in responses if status.startswith("2")] == ["202"]
     assert list(responses["202"]["content"]) == ["application/json"]
 
 
+def events_while(app, web, *changes):
+    """The text of the events of a server that closes after these changes, one a check."""
+    steps = iter(changes)
+    app.state.is_closing = lambda: next(steps, lambda: True)() is True
+    response = web.get("/operations:events")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    return response.text
+
+
 def test_events_show_changes(app, web, store, stream, virtual_time):
     paths = []
 
-    def changes():
-        """What happens before each check; True: the server is closing."""
-        yield False
-        paths.append(start(store, stream()).path)
-        yield False
-        yield False
+    def cancel():
         store.cancel(paths[0])
-        yield False
-        yield True
 
-    happens = changes()
-    app.state.is_closing = lambda: next(happens)
-    response = web.get("/operations:events")
-    assert response.headers["content-type"].startswith("text/event-stream")
-    events = [line.removeprefix("data: ") for line in response.text.splitlines() if line]
-    first, second, third, fourth = events
+    begin = lambda: paths.append(start(store, stream()).path)  # noqa: E731
+    text = events_while(app, web, int, begin, int, cancel)
+    first, second, third, fourth = [
+        line.removeprefix("data: ") for line in text.splitlines() if line
+    ]
     assert (json.loads(first), third, json.loads(fourth)) == ([], ": nothing new", [])
     assert [each["path"] for each in json.loads(second)] == paths
 
 
 def test_events_tell_how_many_workers_run(app, web, store, stream, virtual_time):
     start(store, stream())
-
-    def changes():
-        yield False
-        lease = store.backend.acquire("worker-1", 30)
-        yield False
-        yield False
-        store.backend.release(lease)
-        yield False
-        yield True
-
-    happens = changes()
-    app.state.is_closing = lambda: next(happens)
-    text = web.get("/operations:events").text
+    leases = []
+    acquire = lambda: leases.append(store.backend.acquire("worker-1", 30))  # noqa: E731
+    release = lambda: store.backend.release(leases[0])  # noqa: E731
+    text = events_while(app, web, int, acquire, int, release)
     events = [each.partition("data: ")[0::2] for each in text.split("\n\n") if each]
     assert [data for kind, data in events if kind == "event: workers\n"] == ["1", "0"]
     assert sum(kind == "" for kind, _ in events) == 1  # of the operations, which have not changed
@@ -499,14 +405,7 @@ def test_another_site_cannot_cancel(app, started, web):
 
 
 def test_a_stream_ends_where_the_store_fails(app, store, virtual_time):
-    def changes():
-        yield False
-        store.close()
-        yield False
-        yield False
-
-    happens = changes()
-    app.state.is_closing = lambda: next(happens)
     web = TestClient(app, headers=TOKEN)  # raises what a server would log
-    assert web.get("/operations:events").text == "data: []\n\n"
-    is_problem(web.get("/operations:events"), 503, "unavailable", "closed")
+    assert events_while(app, web, int, store.close, int) == "data: []\n\n"
+    for path in ("/operations", "/operations:events"):
+        is_problem(web.get(path), 503, "unavailable", "closed")

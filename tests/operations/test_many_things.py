@@ -4,10 +4,10 @@ import datetime as dt
 import json
 
 import pytest
+from stored_waits import begin_in_store
 from test_begin import StaleService, begin, named
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 from boto_waiters_plus.changes import known_effects
 from boto_waiters_plus.definitions.changes import EffectTrait
 
@@ -21,13 +21,10 @@ ROUTES = {
 }
 
 
-def condition(path):
-    return {"inputOutput": {"path": path, "expected": "true", "comparator": "booleanEquals"}}
-
-
 def of_state(state, word):
     path = f"contains(not_null(output.Aliases[?Lifecycle=='{word}'].Name, `[]`), item)"
-    return {"state": state, "matcher": condition(path), "certain": True}
+    condition = {"path": path, "expected": "true", "comparator": "booleanEquals"}
+    return {"state": state, "matcher": {"inputOutput": condition}, "certain": True}
 
 
 EACH = {
@@ -56,14 +53,14 @@ def made_up(monkeypatch):
     return use
 
 
-@pytest.fixture(params=["memory", "store"])
+@pytest.fixture(params=[bwp.begin, begin_in_store])
 def ended(request, made_up, virtual_time):
     """`ended(*polls)`: the end of the call on three aliases, after these answers."""
 
     def end(*polls):
         made_up(EACH)
         service = StaleService({**ROUTES, "polls": [*polls]}, virtual_time)
-        operation = begin(service) if request.param == "memory" else ended_in_store(service)
+        operation = begin(service, begins=request.param)
         return operation.exception(60) or operation.result()
 
     return end
@@ -136,22 +133,14 @@ def table(hour):
     return {"Table": {"TableName": "orders", "TableStatus": "ACTIVE", "CreationDateTime": created}}
 
 
-@pytest.mark.parametrize("in_store", [False, True])
+@pytest.mark.parametrize("begins", [bwp.begin, begin_in_store])
 @pytest.mark.parametrize(("date", "ends"), [(CALLED, "made again"), (None, "timed out")])
-def test_another_of_the_name_is_no_longer_what_was_deleted(virtual_time, date, ends, in_store):
+def test_another_of_the_name_is_no_longer_what_was_deleted(virtual_time, date, ends, begins):
     row = {"service": "dynamodb", "method": "delete_table", "parameters": {"TableName": "orders"}}
     polls = [[0, table(7)], [60, table(9)]]
     service = StaleService({**row, "answer": {}, "date": date, "polls": polls}, virtual_time)
-    end = ended_in_store(service) if in_store else begin(service)
-    text = str(end.exception(60) or end.result().acceptor)
-    assert ends in text
-
-
-def ended_in_store(service):
-    store = operations.Store(":memory:")
-    path = begin(service, in_store=store).path
-    store.work(until_idle=True, make_client=lambda _: service.client)
-    return store.get(path)
+    end = begin(service, begins=begins)
+    assert ends in str(end.exception(60) or end.result().acceptor)
 
 
 def test_a_goal_that_is_not_reached_says_what_was_asked_for_and_what_is_there(virtual_time):

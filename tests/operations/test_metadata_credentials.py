@@ -9,6 +9,7 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from faults.server import BEFORE_HEADERS, FaultServer, answer, hang, reset
+from stored_waits import QUICK
 
 import boto_waiters_plus as bwp
 
@@ -38,9 +39,8 @@ class Metadata:
             answer(body=b"role" if exchange.method == "GET" else b"hidden-word")(exchange)
         else:
             self.given += 1
-            answer(body=self.keys(f"{self.now() + dt.timedelta(seconds=LIFETIME):%FT%TZ}"))(
-                exchange
-            )
+            expiration = self.now() + dt.timedelta(seconds=LIFETIME)
+            answer(body=self.keys(f"{expiration:%FT%TZ}"))(exchange)
 
     def keys(self, expiration):
         keys = {"AccessKeyId": f"KEY{self.given}", "SecretAccessKey": "hidden-word"}
@@ -90,10 +90,8 @@ TROUBLES = {
 def test_a_begun_wait_outlives_its_credentials(instance, virtual_time, caplog, trouble):
     caplog.set_level(logging.DEBUG, "boto_waiters_plus")
     instance.metadata.later = lambda: virtual_time.now
-    for when, change in ((FAILS_FROM, trouble), (FAILS_TO, None)):
-        virtual_time.call_at(
-            when, lambda change=change: setattr(instance.metadata, "trouble", change)
-        )
+    virtual_time.call_at(FAILS_FROM, lambda: setattr(instance.metadata, "trouble", trouble))
+    virtual_time.call_at(FAILS_TO, lambda: setattr(instance.metadata, "trouble", None))
     events = []
     operation = begin(instance, max_wait=9000, on_attempt=events.append, delay_pace=lambda _: 250)
     outcome = operation.result(60)
@@ -102,21 +100,17 @@ def test_a_begun_wait_outlives_its_credentials(instance, virtual_time, caplog, t
     assert instance.signed == sorted(instance.signed)
     assert (trouble is None) == (outcome.attempts == len(instance.signed) - 1)
     texts = [caplog.text, repr(outcome), str(outcome.timeline), str(operation.to_json())]
-    assert not any(
-        word in text for text in [*texts, str(events)] for word in ("hidden-word", "KEY")
-    )
+    shown = " ".join([*texts, str(events)])
+    assert not any(word in shown for word in ("hidden-word", "KEY"))
 
 
 def test_a_refresh_may_fail_before_the_first_poll(instance, virtual_time):
     """The service has answered: the call."""
     metadata, signed = instance.metadata, instance.signed
     metadata.later = lambda: virtual_time.now + (LIFETIME - 60 if signed else 0)
-    fails, works = (
-        lambda **_: setattr(metadata, "trouble", TROUBLES["no object"]),
-        lambda: setattr(metadata, "trouble", None),
-    )
+    fails = lambda **_: setattr(metadata, "trouble", TROUBLES["no object"])  # noqa: E731
     instance.client.meta.events.register("after-call.glue.StartJobRun", fails)
-    virtual_time.call_at(500, works)
+    virtual_time.call_at(500, lambda: setattr(metadata, "trouble", None))
     operation = begin(instance, max_wait=9000, delay_pace=lambda _: 250)
     assert operation.result(60).basis == "identity"
     assert operation.result(0).attempts > len(signed) - 1
@@ -128,10 +122,8 @@ def test_a_refresh_may_fail_before_the_first_poll(instance, virtual_time):
 def test_max_wait_holds_without_credentials(instance, trouble):
     metadata = instance.metadata
     metadata.later = lambda: LIFETIME - 60 if metadata.trouble else 0
-    quick = {"min_delay": 0.01, "max_delay": 0.02}
-    operation = begin(
-        instance, max_wait=0.7, on_attempt=lambda _: setattr(metadata, "trouble", trouble), **quick
-    )
+    options = {"on_attempt": lambda _: setattr(metadata, "trouble", trouble), **QUICK}
+    operation = begin(instance, max_wait=0.7, **options)
     error = operation.exception(60)
     assert type(error) is bwp.WaiterTimeoutError
     assert error.attempts > len(instance.signed) - 1 > 0

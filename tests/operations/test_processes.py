@@ -95,17 +95,22 @@ FORKED_IN_MEMORY = (
 )
 
 UNPICKLE = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).done())"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def run(script, *words, **options):
-    command = [sys.executable, "-c", script, *words]
-    return subprocess.run(command, capture_output=True, check=True, timeout=60, **options)
+def run(*words, code=0, **options):
+    """Run Python with these words; return what it has written."""
+    options = {"env": ENVIRONMENT, "timeout": 170, "text": True, **options}
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, check=False, **options)
+    assert done.returncode == code, (done.stdout, done.stderr[-2000:])
+    return done
 
 
 @SHARED
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_and_waits_of_its_own(store_url):
-    run(FORKS, store_url)
+    run("-c", FORKS, store_url)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -117,8 +122,7 @@ def test_a_pickled_operation_means_one_file(tmp_path, stream, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with contextlib.closing(operations.Store("waits.db")) as store:
         text = pickle.dumps(start(store, stream()))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    assert run(UNPICKLE, input=text, cwd="/", env=environment).stdout.strip() == b"False"
+    assert run("-c", UNPICKLE, input=text, cwd="/", text=False).stdout.strip() == b"False"
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -126,16 +130,7 @@ def test_operations_pass_between_started_processes(method, tmp_path):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip("no such start method here")
     script = Path(__file__).with_name("started_processes.py")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, str(script), method, str(tmp_path / "waits.db")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=environment,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert run(script, method, tmp_path / "waits.db").stderr == ""
 
 
 def test_an_idle_worker_uses_no_cpu(working, stream):
@@ -239,23 +234,17 @@ def test_many_streams_and_slow_bodies_hold_up_no_request(tmp_path, serve, stream
 def test_every_wait_ends_exactly_once(database, request):
     """The short form of bench/operations_kill.py: one round of each fault."""
     faults = 5 if database == "sqlite" else 6
-    words = ["--rounds", str(faults), "--waits", "10"]
+    words = ["--rounds", faults, "--waits", 10]
     if database == "postgresql":
         request.getfixturevalue("server")
         words.append("--postgresql")
-    done = subprocess.run(
-        [sys.executable, str(BENCH), *words], check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    done = run(BENCH, *words, env=None, timeout=None)
     assert done.stderr.count("round ") == faults
 
 
-def run_beginner(url, store, method, point):
+def run_beginner(url, store, method, point, code=0):
     script = Path(__file__).with_name("killed_beginner.py")
-    command = [sys.executable, str(script), url, str(store), method, point]
-    return subprocess.run(
-        command, env={**ACCOUNT}, capture_output=True, text=True, timeout=170, check=False
-    )
+    return run(script, url, store, method, point, code=code, env=ENVIRONMENT | ACCOUNT).stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9 here")
@@ -271,13 +260,10 @@ def test_a_killed_process_leaves_one_change(tmp_path, method, point, ends):
     with serving() as service:
         if not has_token:
             service.instances["i-1"] = {"token": "t", "state": "running", "gone": None}
-        killed = run_beginner(service.url, path, method, point)
-        assert killed.returncode == -9, killed.stderr
+        run_beginner(service.url, path, method, point, code=-9)
         end = ""
         while ends and not end.strip().replace("None", ""):
-            done = run_beginner(service.url, path, method, "none")
-            assert done.returncode == 0, done.stderr
-            end = done.stdout
+            end = run_beginner(service.url, path, method, "none")
         assert end.split() == ends[not has_token : 1 + (not has_token)]
         assert len(service.instances) == (not has_token or bool(ends))
         # What may have been executed is repeated under its token, or never.

@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 from unittest import mock
 
-import botocore.exceptions
 import pytest
-from stored_waits import IN_MEMORY, row_id, start, swapped, work
+from botocore import exceptions as errors
+from botocore.exceptions import ClientError
+from case_tables import CASES
+from stored_waits import IN_MEMORY, Key, KilledError, row_id, start, swapped, until, work
 from test_begin import StaleService, http, named
 
 import boto_waiters_plus as bwp
@@ -29,7 +31,7 @@ from boto_waiters_plus.operations.stored_row import ENDED
 RUNNING = {"polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
 TRAINING = {"polls": [[0, {"TrainingJobStatus": "InProgress"}]]}
 TRAINED = {"polls": [[0, {"TrainingJobStatus": "Completed"}]]}
-EFFECTS = Path(__file__).parents[2] / "data/effects.json"
+ROOT = Path(__file__).parents[2]
 POLLS = ("GetJobRun", "DescribeTrainingJob")
 SLOW = {"min_delay": 1e6, "max_delay": 1e6}
 DENIED = {"Error": {"Code": "AccessDeniedException", "Message": "not allowed to stop."}}
@@ -94,15 +96,12 @@ def told(operation, state):
 
 
 @pytest.mark.parametrize("limit", [{"max_wait": 60}, {"max_attempts": 2}])
-@pytest.mark.parametrize(
-    ("answer", "state", "words"),
-    [
-        ({}, "made", ["BatchStopJobRun was called"]),
-        (DENIED, "refused", ["it could not be stopped: AccessDenied", "not allowed", "still run"]),
-        (REFUSED, "refused", ["it could not be stopped: Late: it ended", "still run"]),
-        (LONG, "refused", [f"stopped: AccessDenied: {'x' * 150} [...] {'x' * 350}; it may"]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "state", "words"), [
+    ({}, "made", ["BatchStopJobRun was called"]),
+    (DENIED, "refused", ["it could not be stopped: AccessDenied", "not allowed", "still run"]),
+    (REFUSED, "refused", ["it could not be stopped: Late: it ended", "still run"]),
+    (LONG, "refused", [f"stopped: AccessDenied: {'x' * 150} [...] {'x' * 350}; it may"]),
+])  # fmt: skip
 def test_the_end_tells_of_the_stop(service, caplog, limit, answer, state, words):
     made = service(stopping=answer)
     operation = begin(made, stop_on_timeout=True, **limit)
@@ -112,6 +111,10 @@ def test_the_end_tells_of_the_stop(service, caplog, limit, answer, state, words)
     assert error.stop.operation == "BatchStopJobRun"
     assert [r for r in caplog.records if r.levelname == "WARNING" and words[0] in r.message]
     assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+    if state == "refused":
+        with pytest.raises(ClientError, match=error.stop.reason.partition(":")[0]) as caught:
+            operation.stop()
+        assert caught.value.operation_name == "BatchStopJobRun"
 
 
 def test_nothing_is_stopped_unasked(service):
@@ -121,14 +124,8 @@ def test_nothing_is_stopped_unasked(service):
     assert "stop" not in operation.to_json()["error"]
     assert begin(service(), stop_on_timeout=True, max_wait=1e6).cancel()
     assert made.stopped == []
-
-
-def test_the_call_took_all_of_max_wait(service):
-    made = service(takes=61)
-    with pytest.raises(bwp.WaiterTimeoutError, match="BatchStopJobRun") as caught:
-        begin(made, stop_on_timeout=True)
-    assert caught.value.stop.state == "made"
-    assert caught.value.call.response["JobRunId"] == "jr"
+    # The time-out leaves something to stop.
+    assert operation.stop() is not None
 
 
 # --- several, and what has ended -----------------------------------------------------------------
@@ -142,33 +139,17 @@ def test_all_of_several_are_stopped_before_a_refusal(service):
     assert [each["task"]["taskArn"] for each in operation.stop()] == arns
     answers = [DENIED, REFUSED, DENIED]
     made.stopping = lambda: answers.pop(0)
-    with pytest.raises(botocore.exceptions.ClientError, match="AccessDenied"):
+    with pytest.raises(ClientError, match="AccessDenied"):
         operation.stop()
     assert [each["task"] for each in made.stopped] == arns * 2
     operation.cancel()
 
 
-def test_a_refusal_inside_an_answer_is_raised(service):
-    made = service(stopping=REFUSED)
-    operation = begin(made)
-    with pytest.raises(botocore.exceptions.ClientError, match=r"Late.*ended") as caught:
-        operation.stop()
-    assert caught.value.operation_name == "BatchStopJobRun"
-    operation.cancel()
-
-
-ITEM = {"Status": "FAILED", "CacheClusterId": "c", "ErrorType": "E", "Reason": "m"}
-ANSWERS = {
-    "BatchStopJobRun": ({**REFUSED, "SuccessfulSubmissions": []}, {"SuccessfulSubmissions": [{}]}),
-    "BatchStopUpdateAction": ({"UnprocessedUpdateActions": [ITEM]}, {"ProcessedUpdateActions": []}),
-    "CancelDeclarativePoliciesReport": ({"Return": False}, {"Return": True}),
-    "CancelStatement": ({"Status": False}, {"Status": True}),
-    "CancelSteps": ({"CancelStepsInfoList": [ITEM]}, {"CancelStepsInfoList": [{"Status": "X"}]}),
-    "StopQuery": ({"success": False}, {"success": True}),
-}
+REFUSING = json.loads((CASES / "refused-stops.json").read_text("utf-8"))
+"""By the operation of a stop: an answer that refuses it, and one that does not."""
 STOPS = [
     pytest.param(stop, id=stop["operation"])
-    for shape in json.loads(EFFECTS.read_text("utf-8"))["shapes"].values()
+    for shape in json.loads((ROOT / "data/effects.json").read_text("utf-8"))["shapes"].values()
     for effect in shape["traits"]["boto.waiters#effect"].values()
     if (stop := effect.get("stop")) is not None
 ]
@@ -176,7 +157,7 @@ STOPS = [
 
 @pytest.mark.parametrize("stop", STOPS)
 def test_a_stop_is_told_by_its_answer_and_its_ids(stop):
-    answers = ANSWERS[stop["operation"]] if "refused" in stop else ()
+    answers = REFUSING[stop["operation"]] if "refused" in stop else ()
     for answer, is_refused in zip(answers, (True, False), strict=False):
         call = {"input": {}, "output": answer}
         found = refused_and_accepted(RefusedItems(**stop["refused"]), call)["refused"]
@@ -186,68 +167,50 @@ def test_a_stop_is_told_by_its_answer_and_its_ids(stop):
     assert "call.output" in paths or stop["resource"]
 
 
+@pytest.mark.parametrize("in_store", [False, True])
 @pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED"])
-def test_what_has_ended_is_not_stopped(service, caplog, state):
+def test_what_has_ended_is_not_stopped(service, store, caplog, state, in_store):
     caplog.set_level(logging.INFO)
     made = service(polls=[[0, {"JobRun": {"JobRunState": state}}]])
-    operation = begin(made)
+    operation = begin(made, in_store=store if in_store else None)
+    work(store, made.client)
     operation.exception(30)
     assert operation.stop() is None
     assert made.stopped == []
     assert "nothing is stopped" in caplog.text
 
 
-def test_a_timeout_leaves_something_to_stop(service):
-    made = service()
-    operation = begin(made)
-    assert operation.exception(30).stop is None
-    assert operation.stop() is not None
-
-
-def fail(**_):
-    raise botocore.exceptions.EndpointConnectionError(endpoint_url="https://sagemaker")
-
-
 @pytest.mark.parametrize("by_hand", [True, False])
-@pytest.mark.parametrize("has_ended", [True, False])
-def test_a_stop_by_name_polls_once_more(training, by_hand, has_ended):
-    made = training()
+@pytest.mark.parametrize("last", ["running", "ended", "no answer"])
+def test_a_stop_by_name_polls_once_more(training, by_hand, last):
+    made, events = training(), []
 
-    def end(**_):
+    def answer(**_):
         # After the last poll of the wait.
-        if has_ended and made.operations.count("DescribeTrainingJob") > 1:
-            made.row.update(TRAINED)
+        if made.operations.count("DescribeTrainingJob") > 1:
+            made.row.update(TRAINED if last == "ended" else {})
+            if last == "no answer":
+                raise errors.EndpointConnectionError(endpoint_url="https://sagemaker")
 
-    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", end)
-    events = []
+    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", answer)
     bwp.enable(made.client, on_event=events.append)
     operation = begin(made, max_attempts=1, stop_on_timeout=not by_hand)
     if not by_hand:
-        told(operation, "not made" if has_ended else "made")
+        error = told(operation, "made" if last == "running" else "not made")
+        assert ("StopTrainingJob was called" in str(error)) is (last == "running")
+    elif last == "no answer":
+        operation.exception(30)
+        with pytest.raises(bwp.WaiterError):
+            operation.stop()
     else:
         operation.exception(30)
-        assert (operation.stop() is None) is has_ended
+        assert (operation.stop() is None) is (last == "ended")
     assert made.operations.count("DescribeTrainingJob") == 2
-    # Observers are told of the wait alone.
+    # Observers are told of the wait alone, in a thread of their own.
+    until(lambda: "timeout" in (each.kind for each in events))
     polls = [each for each in events if each.operation == "DescribeTrainingJob"]
     assert [each.kind for each in polls] == ["start", "attempt", "timeout"]
-    assert len(made.stopped) == (not has_ended)
-
-
-def test_no_answer_to_the_last_poll_stops_nothing(training):
-    made = training()
-    operation = begin(made, stop_on_timeout=True, max_attempts=1)
-
-    def lose(**_):
-        if made.operations.count("DescribeTrainingJob") > 1:
-            fail()
-
-    made.client.meta.events.register_first("before-call.sagemaker.DescribeTrainingJob", lose)
-    error = told(operation, "not made")
-    assert "StopTrainingJob was not called" in str(error)
-    assert made.stopped == []
-    with pytest.raises(bwp.WaiterError):
-        operation.stop()
+    assert len(made.stopped) == (last == "running")
 
 
 # --- whom they hold up ---------------------------------------------------------------------------
@@ -269,14 +232,11 @@ def hang():
 
 
 def test_stops_hold_up_their_own_operations_alone(service, hang):
-    slow = []
-    for _ in range(4):
-        made = service(stopping=hang)
-        slow.append(begin(made, stop_on_timeout=True, max_attempts=1))
-    for _ in range(4):
-        assert hang.begun.acquire(timeout=30)
+    options = {"stop_on_timeout": True, "max_attempts": 1}
+    slow = [begin(service(stopping=hang), **options) for _ in range(4)]
+    assert all(hang.begun.acquire(timeout=30) for _ in slow)
     innocent = begin(service(), max_attempts=1)
-    assert told(begin(service(), stop_on_timeout=True, max_attempts=1), "made")
+    assert told(begin(service(), **options), "made")
     assert innocent.exception(30).stop is None
     assert not any(each.done() for each in slow)
 
@@ -406,14 +366,17 @@ def test_a_task_that_ends_in_its_call_stops(service, stop_on_cancel):
     assert len(made.stopped) == stop_on_cancel
 
 
-@pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
-def test_what_nothing_stops_is_refused_before_the_call(service, option):
+def test_what_nothing_stops_is_refused_before_the_call(service):
     made = service("acm")
-    with pytest.raises(ValueError, match=option):
-        begin(made, **{option: True})
-    with pytest.raises(TypeError, match=option):
-        begin(made, **{option: "yes"})
+    for option in ("stop_on_timeout", "stop_on_cancel"):
+        for value, kind in ((True, ValueError), ("yes", TypeError)):
+            with pytest.raises(kind, match=option):
+                begin(made, **{option: value})
     assert made.operations == []
+    operation = begin(made)
+    with pytest.raises(NotImplementedError, match="request_certificate"):
+        operation.stop()
+    operation.cancel()
 
 
 # --- in a store ----------------------------------------------------------------------------------
@@ -428,32 +391,57 @@ def begin_in(store, service, **options):
     return begin(service, in_store=store, **options)
 
 
-def test_a_worker_tells_of_its_stop(store, service):
-    made = service()
-    operation = begin_in(store, made, stop_on_timeout=True)
+def before_the_answer(service, change):
+    """Do this while the call of a job run is under way."""
+    events = service.client.meta.events
+    events.register_first("before-call.glue.StartJobRun", lambda **_: change())
+
+
+def cancel_all(store):
+    for body in store.list().operations:
+        store.cancel(body["path"])
+
+
+@pytest.fixture
+def begun_and_polled(working):
+    """`begun_and_polled(store, service)`: an operation that is polled, and the worker's end."""
+
+    def make(store, made, **options):
+        polled = threading.Event()
+        bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
+        options = {"stop_on_cancel": True, "max_wait": 1e7, **SLOW, **options}
+        operation = begin_in(store, made, **options)
+        end = working(store, made.client)
+        assert polled.wait(30)
+        return operation, end
+
+    return make
+
+
+@pytest.mark.parametrize(("options", "answer", "state", "kind"), [
+    ({}, {}, "made", bwp.WaiterTimeoutError),
+    ({"max_attempts": 2}, DENIED, "refused", bwp.WaiterAttemptsError),
+])  # fmt: skip
+def test_a_worker_tells_of_its_stop(store, service, options, answer, state, kind):
+    made = service(stopping=answer)
+    operation = begin_in(store, made, stop_on_timeout=True, **options)
     work(store, made.client)
-    assert isinstance(told(operation, "made"), bwp.WaiterTimeoutError)
-    assert told(store.get(operation.path), "made").call.response["JobRunId"] == "jr"
+    assert isinstance(told(operation, state), kind)
+    assert told(store.get(operation.path), state).call.response["JobRunId"] == "jr"
     assert len(made.stopped) == 1
 
 
-def test_attempts_used_up_are_a_time_out_for_a_worker(store, service):
-    made = service(stopping=DENIED)
-    operation = begin_in(store, made, stop_on_timeout=True, max_attempts=2)
-    work(store, made.client)
-    assert isinstance(told(operation, "refused"), bwp.WaiterAttemptsError)
-
-
 SEEN_BY = {
+    "nobody": lambda store, path: None,
     "get": lambda store, path: store.get_json(path),
     "list": lambda store, path: store.list(),
     "another reader": lambda store, path: store.get(path).exception(60),
 }
 
 
-def overdue(store, made, see=lambda store, path: store.get_json(path)):
+def overdue(store, made, see=SEEN_BY["get"], stop_on_timeout=True):
     """Return the path of a wait past its deadline that no process drives, once that was seen."""
-    path = begin_in(store, made, stop_on_timeout=True).path
+    path = begin_in(store, made, stop_on_timeout=stop_on_timeout).path
     # Another process has made the call.
     store.watcher._open.clear()
     store.clock.now += 100
@@ -461,10 +449,10 @@ def overdue(store, made, see=lambda store, path: store.get_json(path)):
     return path
 
 
-@pytest.mark.parametrize("see", SEEN_BY.values(), ids=SEEN_BY)
+@pytest.mark.parametrize("see", [*SEEN_BY][1:])
 def test_a_row_found_overdue_owes_its_stop(store, service, see):
     made = service()
-    path = overdue(store, made, see)
+    path = overdue(store, made, SEEN_BY[see])
     operation = store.get(path)
     assert "left to a worker" in str(told(operation, "owed"))
     assert made.stopped == []
@@ -477,21 +465,15 @@ def test_a_row_found_overdue_owes_its_stop(store, service, see):
     assert len(made.stopped) == 1
 
 
-def test_a_debt_ends_after_ten_minutes(store, service):
-    made = service()
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_debt_that_nobody_pays_ends(store, service, training, by_name):
+    made = (training if by_name else service)()
     path = overdue(store, made)
-    store.clock.now += begun.DEBT_TIME + 1
-    assert "10 minutes" in str(told(store.get(path), "not made"))
+    store.clock.now += 0 if by_name else begun.DEBT_TIME + 1
+    why = "names the resource" if by_name else "10 minutes"
+    assert why in str(told(store.get(path), "not made"))
     [listed] = store.list().operations
     assert listed["error"]["stop"]["state"] == "not made"
-    work(store, made.client)
-    assert made.stopped == []
-
-
-def test_a_stop_by_name_is_not_owed(store, training):
-    made = training()
-    path = overdue(store, made)
-    assert "names the resource" in str(told(store.get(path), "not made"))
     work(store, made.client)
     assert made.stopped == []
 
@@ -504,33 +486,19 @@ def test_the_process_of_the_call_stops_what_is_overdue(store, training):
     assert made.operations[-2:] == ["DescribeTrainingJob", "StopTrainingJob"]
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_call_that_took_all_the_time_stops_in_a_store(store, service, fails):
-    made = service(takes=61, stopping=DENIED if fails else {})
-    with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        begin_in(store, made, stop_on_timeout=True)
-    [body] = store.list().operations
-    state = "refused" if fails else "made"
-    assert caught.value.stop.state == body["error"]["stop"]["state"] == state
-
-
 def test_a_call_without_an_answer_is_raised_and_not_stopped(store, service):
     made = service()
 
-    def lose(**_):
+    def lose():
         made._clock.advance(100)
-        raise botocore.exceptions.ReadTimeoutError(endpoint_url="https://glue")
+        raise errors.ReadTimeoutError(endpoint_url="https://glue")
 
-    made.client.meta.events.register_first("before-call.glue.StartJobRun", lose)
+    before_the_answer(made, lose)
     with pytest.raises(CallTimeoutError):
         begin_in(store, made, stop_on_timeout=True, stop_on_cancel=True)
     [body] = store.list().operations
     assert (body["error"]["code"], made.stopped) == ("outcome_unknown", [])
     assert "stop" not in body["error"]
-
-
-class KilledError(BaseException):
-    """The process ends here."""
 
 
 def test_a_kill_during_a_stop_leaves_it_owed(store, service):
@@ -567,42 +535,19 @@ def test_a_killed_worker_leaves_what_it_owes(store, service):
     assert len(made.stopped) == 1
 
 
-def test_a_worker_that_cannot_leaves_a_stop_to_others(store, service):
-    made = service()
-    path = overdue(store, made)
-
-    def refuse(_):
-        raise RuntimeError
-
-    store.work(until_idle=True, make_client=refuse)
-    told(store.get(path), "owed")
-    work(store, made.client)
-    told(store.get(path), "made")
-
-
-def soon(condition):
-    for _ in range(3000):
-        if condition():
-            return
-        # A moment of real time.
-        threading.Event().wait(0.01)
-    raise AssertionError
-
-
+@pytest.mark.parametrize("blindly", [False, True])
 @pytest.mark.parametrize("by_name", [False, True])
-def test_the_worker_of_a_cancelled_row_stops(store, service, training, working, by_name):
+def test_the_worker_of_a_cancelled_row_stops(
+    sealed, blind, service, training, begun_and_polled, by_name, blindly
+):
     made = (training if by_name else service)()
-    polled = threading.Event()
-    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
-    operation = begin_in(store, made, stop_on_cancel=True, max_wait=1e7, **SLOW)
-    end = working(store, made.client)
-    assert polled.wait(30)
-    assert operation.cancel()
-    assert operation.cancelled()
-    soon(lambda: store.get_json(operation.path)["error"]["stop"]["state"] == "made")
+    operation, end = begun_and_polled(sealed, made)
+    assert (blind if blindly else sealed).cancel(operation.path)
+    with pytest.raises(concurrent.futures.CancelledError):
+        operation.result(60)
+    until(lambda: sealed.get_json(operation.path)["error"]["stop"]["state"] == "made")
     end()
-    told_of = store.get_json(operation.path)["error"]
-    assert (told_of["code"], told_of["stop"]["state"]) == ("cancelled", "made")
+    assert told_by(sealed, operation.path, "made")["code"] == "cancelled"
     assert len(made.stopped) == 1
 
 
@@ -618,65 +563,48 @@ def test_a_cancelled_row_without_a_worker_owes(store, service, training, by_name
 
 
 @IN_MEMORY
-def test_a_worker_that_is_stopped_stops_nothing(store, service, working):
-    made, polled = service(), threading.Event()
-    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
-    options = {"stop_on_cancel": True, "stop_on_timeout": True, "max_wait": 1e7}
-    operation = begin_in(store, made, **SLOW, **options)
-    end = working(store, made.client)
-    assert polled.wait(30)
+def test_a_worker_that_is_stopped_stops_nothing(store, service, begun_and_polled):
+    made = service()
+    operation, end = begun_and_polled(store, made, stop_on_timeout=True)
     end()
     assert not operation.done()
     assert made.stopped == []
 
 
-def test_a_row_cancelled_before_its_answer_is_stopped(store, service):
+@pytest.mark.parametrize("blindly", [False, True])
+def test_a_row_cancelled_before_its_answer_is_stopped(sealed, blind, service, blindly):
     made = service()
-
-    def cancel(**_):
-        store.cancel(store.list().operations[0]["path"])
-
-    made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
-    operation = begin_in(store, made, stop_on_cancel=True)
+    before_the_answer(made, lambda: cancel_all(blind if blindly else sealed))
+    operation = begin_in(sealed, made, stop_on_cancel=True)
     assert operation.cancelled()
+    told_by(sealed, operation.path, "made")
+    work(sealed, made.client)
     assert len(made.stopped) == 1
-    assert store.get_json(operation.path)["error"]["stop"]["state"] == "made"
 
 
 @IN_MEMORY
 def test_an_encrypt_that_fails_holds_no_end(open_store, running_clock, service):
-    fails = []
-
-    def encrypt(data):
-        if fails:
-            raise ZeroDivisionError
-        return swapped(data)
-
-    store = open_store(encrypt=encrypt, decrypt=swapped, clock=running_clock)
+    key = Key()
+    store = open_store(**key.pair, clock=running_clock)
     made, others = service(), [service() for _ in range(2)]
     overdue(store, made)
-    fails.append(1)
+    key.errors = [ZeroDivisionError()]
     work(store, made.client)
     assert len(made.stopped) == 1
-    fails.clear()
-    paths = [
-        begin_in(store, each, stop_on_timeout=True, stop_on_cancel=True).path for each in others
-    ]
+    key.errors = []
+    asked = {"stop_on_timeout": True, "stop_on_cancel": True}
+    paths = [begin_in(store, each, **asked).path for each in others]
     store.watcher._open.clear()
-    fails.append(1)
+    key.errors = [ZeroDivisionError()]
     assert store.cancel(paths[0])
     store.clock.now += 100
     assert all(each["done"] for each in store.list().operations)
 
 
 DAMAGE = [
-    ("stop", {"x": 1}),
-    ("stop", {"operation": "o", "state": "?", "reason": None}),
-    ("stop", 5),
-    ("trait", {"stop": {}}),
-    ("trait", {"stop": 5}),
+    *(("stop", value) for value in ({"x": 1}, {"operation": "o", "state": "?", "reason": None}, 5)),
+    *(("trait", value) for value in ({"stop": {}}, {"stop": 5}, {})),
     ("trait", {"stop": {"operation": "StopTask", "parameters": {}}}),
-    ("trait", {}),
     ("effect", None),
 ]
 
@@ -700,14 +628,6 @@ def test_a_damaged_stop_breaks_nothing(store, service, name, value):
     assert not store.cancel(path)
 
 
-def test_a_stored_operation_that_has_ended_is_not_stopped(store, service):
-    made = service(polls=[[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]])
-    operation = begin_in(store, made)
-    work(store, made.client)
-    assert operation.stop() is None
-    assert made.stopped == []
-
-
 @IN_MEMORY
 @pytest.mark.parametrize("when", ["claimed", "polled"])
 def test_what_nobody_could_drive_owes_its_stop(store, service, when):
@@ -718,13 +638,16 @@ def test_what_nobody_could_drive_owes_its_stop(store, service, when):
 
     def fail(*_, **__):
         store.clock.now += 100
-        raise botocore.exceptions.NoCredentialsError
+        raise errors.NoCredentialsError
 
     other.client.meta.events.register_first("before-call.glue.GetJobRun", fail)
     make = fail if when == "claimed" else lambda _: other.client
     store.work(until_idle=True, make_client=make)
     assert told_by(store, path, "owed")["code"] == "credentials"
     assert store.get(path).exception(0).stop.state == "owed"
+    # Another that cannot leaves it to others.
+    store.work(until_idle=True, make_client=fail)
+    told_by(store, path, "owed")
     work(store, made.client)
     told_by(store, path, "made")
     assert len(made.stopped) == 1
@@ -774,9 +697,7 @@ def is_unreadable(operation):
 @pytest.mark.parametrize("see", ["get", "list", "another reader"])
 def test_a_reader_without_the_key_ends_no_row(sealed, blind, service, see):
     made = service()
-    path = begin_in(sealed, made, stop_on_timeout=True).path
-    sealed.watcher._open.clear()
-    sealed.clock.now += 100
+    path = overdue(sealed, made, SEEN_BY["nobody"])
     if see == "another reader":
         with pytest.raises(concurrent.futures.TimeoutError):
             blind.get(path).result(0.1)
@@ -851,40 +772,10 @@ def test_a_stop_that_nobody_read_is_not_made(sealed, blind, service):
     assert made.stopped == []
 
 
-@pytest.mark.parametrize("by_name", [False, True])
-def test_its_worker_stops_what_is_cancelled_blindly(
-    sealed, blind, service, training, working, by_name
-):
-    made = (training if by_name else service)()
-    polled = threading.Event()
-    bwp.enable(made.client, on_event=lambda e: e.operation in POLLS and polled.set())
-    path = begin_in(sealed, made, stop_on_cancel=True, max_wait=1e7, **SLOW).path
-    working(sealed, made.client)
-    assert polled.wait(30)
-    assert blind.cancel(path)
-    soon(lambda: sealed.get_json(path)["error"]["stop"]["state"] == "made")
-    assert len(made.stopped) == 1
-
-
-def test_a_row_cancelled_blindly_before_its_answer_is_stopped(sealed, blind, service):
-    made = service()
-
-    def cancel(**_):
-        blind.cancel(blind.list().operations[0]["path"])
-
-    made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
-    path = begin_in(sealed, made, stop_on_cancel=True).path
-    told_by(sealed, path, "made")
-    work(sealed, made.client)
-    assert len(made.stopped) == 1
-
-
 @pytest.mark.parametrize("asked", [True, False])
 def test_a_worker_without_the_key_leaves_the_stop(sealed, blind, service, asked):
     made = service()
-    path = begin_in(sealed, made, stop_on_timeout=asked).path
-    sealed.watcher._open.clear()
-    sealed.clock.now += 100
+    path = overdue(sealed, made, SEEN_BY["nobody"], stop_on_timeout=asked)
     work(blind, made.client)
     assert told_by(sealed, path, "owed" if asked else None)["code"] == "unreadable"
     work(sealed, made.client)
@@ -894,21 +785,16 @@ def test_a_worker_without_the_key_leaves_the_stop(sealed, blind, service, asked)
 
 @pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
 def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, service, option):
-    store, made = open_store(encrypt=swapped, clock=running_clock), service(takes=61)
+    store = open_store(encrypt=swapped, clock=running_clock)
+    made = service(takes=61 if option == "stop_on_timeout" else 0)
     if option == "stop_on_timeout":
         with pytest.raises(bwp.WaiterTimeoutError) as caught:
             begin_in(store, made, stop_on_timeout=True)
         assert caught.value.stop.state == "made"
     else:
-        made.row["takes"] = 0
-
-        def cancel(**_):
-            store.cancel(store.list().operations[0]["path"])
-
-        made.client.meta.events.register_first("before-call.glue.StartJobRun", cancel)
+        before_the_answer(made, lambda: cancel_all(store))
         operation = begin_in(store, made, stop_on_cancel=True)
         assert operation.call.response["JobRunId"] == "jr"
-    assert len(made.stopped) == 1
     keyed = open_store(store.backend, encrypt=swapped, decrypt=swapped)
     work(keyed, made.client)
     assert len(made.stopped) == 1

@@ -1,16 +1,16 @@
 """What a time-out says of the time that a call and its wait were given."""
 
 import asyncio
-import contextlib
+import functools
 import warnings
+from pathlib import Path
 
 import boto3
 import pytest
-from stored_waits import IN_MEMORY, RunningClock, work
-from test_begin import StaleService, named
+from stored_waits import IN_MEMORY, begin_in_store, work
+from test_begin import StaleService, begin, begin_in_task, named
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 from boto_waiters_plus.idempotency import call_once, call_once_async
 
 JOB = {**named("glue: a job run"), "polls": [[0, {"JobRun": {"JobRunState": "RUNNING"}}]]}
@@ -18,60 +18,25 @@ REBOOT = named("rds: a reboot that is seen")
 """No success is certain: `available` counts once it has held for 120 s, or 15 s after others."""
 
 
-def begun(service, **options):
-    method = getattr(service.client, service.row["method"])
-    return bwp.begin(method, **options, **service.row["parameters"]).exception(60)
+BEGINS = [bwp.begin, begin_in_task, begin_in_store]
+BEGINS.append(functools.partial(begin_in_store, begin=begin_in_task))
 
 
-def begun_in_task(service, **options):
-    method = getattr(service.client, service.row["method"])
-
-    async def run():
-        operation = await bwp.begin_async(method, **options, **service.row["parameters"])
-        return await asyncio.to_thread(operation.exception, 60)
-
-    return asyncio.run(run())
+def called_in_task(method, **options):
+    return asyncio.run(call_once_async(method, **options))
 
 
-def begun_in_store(service, **options):
-    with contextlib.closing(operations.Store(":memory:", clock=RunningClock())) as store:
-        method = getattr(service.client, service.row["method"])
-        made = bwp.begin(method, in_store=store, **options, **service.row["parameters"])
-        work(store, service.client)
-        return made.exception(10)
-
-
-def begun_in_store_by_task(service, **options):
-    async def run(store):
-        method = getattr(service.client, service.row["method"])
-        parameters = service.row["parameters"]
-        return await bwp.begin_async(method, in_store=store, **options, **parameters)
-
-    with contextlib.closing(operations.Store(":memory:", clock=RunningClock())) as store:
-        made = asyncio.run(run(store))
-        work(store, service.client)
-        return made.exception(10)
-
-
-def called(service, **options):
-    method = getattr(service.client, service.row["method"])
-    own = {"then_wait": True, "allow_repeat": True, **service.row["parameters"]}
+def error_of(way, service, **options):
+    """The error in which a call and its wait end."""
+    own = {} if way in BEGINS else {"then_wait": True, "allow_repeat": True}
     try:
-        call_once(method, **options, **own)
+        begun = begin(service, begins=way, **own, **options)
     except bwp.WaiterError as error:
         return error
+    return None if own else begun.exception(60)
 
 
-def called_in_task(service, **options):
-    method = getattr(service.client, service.row["method"])
-    own = {"then_wait": True, "allow_repeat": True, **service.row["parameters"]}
-    try:
-        asyncio.run(call_once_async(method, **options, **own))
-    except bwp.WaiterError as error:
-        return error
-
-
-WAYS = [begun, begun_in_task, begun_in_store, begun_in_store_by_task, called, called_in_task]
+WAYS = [*BEGINS, call_once, called_in_task]
 each_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -83,7 +48,7 @@ def service(virtual_time):
 
 @each_way
 def test_the_time_is_that_which_was_given(service, way):
-    error = way(service(JOB), max_wait=15)
+    error = error_of(way, service(JOB), max_wait=15)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert "timed out after 15 s for " in str(error)
     assert error.max_wait == 15
@@ -93,7 +58,7 @@ def test_the_time_is_that_which_was_given(service, way):
 def test_a_deadline_is_named_with_the_time_left(service, virtual_time, way):
     with bwp.deadline(20):
         virtual_time.advance(2.8)
-        error = way(service(JOB), max_wait=600)
+        error = error_of(way, service(JOB), max_wait=600)
     assert isinstance(error, bwp.WaiterTimeoutError)
     assert "timed out at the end of deadline(20), 14.2 s into this wait" in str(error)
 
@@ -101,17 +66,16 @@ def test_a_deadline_is_named_with_the_time_left(service, virtual_time, way):
 @each_way
 def test_a_call_that_takes_all_the_time_names_the_deadline(service, way):
     with bwp.deadline(2), pytest.raises(bwp.WaiterTimeoutError, match=r"deadline\(2\)"):
-        raise way(service(JOB), max_wait=600)
+        raise error_of(way, service(JOB), max_wait=600)
 
 
 def test_a_deadline_in_the_past_is_named(answers, virtual_time):
     glue = boto3.client("glue")
     answers(glue, {})
+    words = r"attempt, at the end of deadline\(2\) for"
     with bwp.deadline(2):
         virtual_time.advance(3)
-        with pytest.raises(
-            bwp.WaiterTimeoutError, match=r"attempt, at the end of deadline\(2\) for"
-        ):
+        with pytest.raises(bwp.WaiterTimeoutError, match=words):
             bwp.wait_until(glue, "job_run_succeeded", JobName="j", RunId="r")
 
 
@@ -123,25 +87,15 @@ def store(open_store, running_clock):
 @IN_MEMORY
 def test_a_resumed_wait_has_the_time_given_then(store, service):
     made = service(JOB)
-    method = getattr(made.client, JOB["method"])
-    operation = bwp.begin(method, in_store=store, max_wait=15, **JOB["parameters"])
-    work(store, made.client)
-    resumed = store.resume(operation.path, max_wait=40)
-    work(store, made.client)
-    error = resumed.exception(10)
-    assert "timed out after 40 s for " in str(error)
-    assert error.max_wait == 40
-
-
-@IN_MEMORY
-def test_the_same_request_may_have_another_deadline(store, service):
-    made = service(JOB)
-    method, options = getattr(made.client, JOB["method"]), {"max_wait": 60, "request_id": "r"}
-    first = bwp.begin(method, in_store=store, **options, **JOB["parameters"])
-    with bwp.deadline(30):
-        second = bwp.begin(method, in_store=store, **options, **JOB["parameters"])
-    assert first.path == second.path
-    assert made.operations.count("StartJobRun") == 1
+    operation = begin(made, in_store=store, max_wait=15)
+    # No worker drives it.
+    store.clock.now += 100
+    for max_wait in (15, 40):
+        work(store, made.client)
+        error = operation.exception(10)
+        assert f"timed out after {max_wait} s for " in str(error)
+        assert error.max_wait == max_wait
+        operation = store.resume(operation.path, max_wait=40)
 
 
 # --- a state that does not count yet -------------------------------------------------------------
@@ -149,7 +103,7 @@ def test_the_same_request_may_have_another_deadline(store, service):
 
 @each_way
 def test_a_state_from_before_the_call_is_told(service, way):
-    error = way(service(REBOOT, polls=REBOOT["polls"][:1]), max_wait=60)
+    error = error_of(way, service(REBOOT, polls=REBOOT["polls"][:1]), max_wait=60)
     assert "may be from before the call: it counts after 120 s" in str(error)
 
 
@@ -157,16 +111,15 @@ def test_a_state_from_before_the_call_is_told(service, way):
 def test_a_state_at_rest_is_told(service, way):
     before, during, _ = [answer for _, answer in REBOOT["polls"]]
     polls = [[0, before], [4, during], [55, before]]
-    error = way(service(REBOOT, polls=polls), max_wait=66)
+    error = error_of(way, service(REBOOT, polls=polls), max_wait=66)
     assert "counts once it has held for 15 s" in str(error)
 
 
-@each_way
+@pytest.mark.parametrize("way", BEGINS)
 def test_options_that_hold_a_success_back_are_told(service, way):
-    if way in (called, called_in_task):
-        return  # They take no options.
     succeeded = [[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]]
-    error = way(service(JOB, polls=succeeded), max_wait=40, success_count=90, success_for=12)
+    options = {"max_wait": 40, "success_count": 90, "success_for": 12}
+    error = error_of(way, service(JOB, polls=succeeded), **options)
     assert "counts once it was seen 90 times in a row and has held for 12 s" in str(error)
 
 
@@ -176,9 +129,8 @@ def test_options_that_hold_a_success_back_are_told(service, way):
 def warned(way, made, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        way(made, **options)
-        again = {**made.row, "takes": 0}
-        way(StaleService(again, made._clock), **options)
+        error_of(way, made, **options)
+        error_of(way, StaleService({**made.row, "takes": 0}, made._clock), **options)
     return [each for each in caught if "may be from before the call" in str(each.message)]
 
 
@@ -186,7 +138,7 @@ def warned(way, made, **options):
 def test_a_max_wait_that_is_too_short_warns_once(service, way):
     [warning] = warned(way, service(REBOOT, polls=REBOOT["polls"][:1]), max_wait=100)
     assert warning.category is UserWarning
-    assert warning.filename == __file__
+    assert Path(warning.filename).parent == Path(__file__).parent
     for words in ("reboot_db_instance", "120 s", "15 s after another state"):
         assert words in str(warning.message)
 
@@ -200,7 +152,7 @@ def test_the_time_of_the_call_is_not_left(service, way):
 
 def test_a_deadline_warns_as_a_max_wait_does(service):
     with bwp.deadline(50):
-        assert len(warned(begun, service(REBOOT), max_wait=900)) == 1
+        assert len(warned(bwp.begin, service(REBOOT), max_wait=900)) == 1
 
 
 @pytest.mark.parametrize(
@@ -209,24 +161,12 @@ def test_a_deadline_warns_as_a_max_wait_does(service):
 )
 def test_a_success_that_is_certain_needs_no_warning(service, name):
     row = named(name)
-    assert not warned(begun, service(row, polls=row["polls"][-1:], takes=0), max_wait=5)
+    assert not warned(bwp.begin, service(row, polls=row["polls"][-1:], takes=0), max_wait=5)
 
 
 def test_a_waiter_of_the_callers_may_settle(service):
     pair = ("TableExists", lambda _: {"TableName": "t"})
     row = {**named("dynamodb: throughput"), "polls": [[0, {"Table": {"TableStatus": "ACTIVE"}}]]}
     options = {"then_wait": pair, "settle_for": 60, "max_wait": 30}
-    [warning] = warned(begun, service(row), **options)
+    [warning] = warned(bwp.begin, service(row), **options)
     assert "0 s after another state" in str(warning.message)
-
-
-@IN_MEMORY
-def test_a_wait_that_no_worker_drives_says_what_was_given(store, service):
-    made = service(JOB)
-    method = getattr(made.client, JOB["method"])
-    operation = bwp.begin(method, in_store=store, max_wait=15, **JOB["parameters"])
-    store.clock.now += 100
-    work(store, made.client)
-    error = operation.exception(10)
-    assert "timed out after 15 s for " in str(error)
-    assert error.max_wait == 15
