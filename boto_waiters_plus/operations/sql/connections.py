@@ -9,6 +9,7 @@ import os
 import socket
 import sqlite3
 import stat
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     QueuePool,
+    StaticPool,
     create_engine,
     event,
     make_url,
@@ -194,6 +196,26 @@ class MemoryDatabase(sqlite3.Connection):
     SQLAlchemy closes a connection in which a statement was interrupted, as by Ctrl-C.
     """
 
+    @classmethod
+    def make(cls) -> MemoryDatabase:
+        """Return an empty one."""
+        return sqlite3.connect(":memory:", check_same_thread=False, factory=cls)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Not re-entrant: a second transaction in the first would end it.
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let no other thread use it meanwhile."""
+        if not self._lock.acquire(timeout=LOCK_TIMEOUT):
+            raise NoConnectionError
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def close(self) -> None:
         """End the transaction only."""
         self.rollback()
@@ -253,10 +275,7 @@ class Connections:
         is_in_memory = self.is_local and self._file is None
         if is_in_memory and own.database not in (None, "", ":memory:"):
             raise WrongValueError(_URL, ": a store in memory is ':memory:'")
-        self._memory: Any = None
-        if is_in_memory:
-            options: Any = {"check_same_thread": False, "factory": MemoryDatabase}
-            self._memory = sqlite3.connect(":memory:", **options)
+        self._memory = MemoryDatabase.make() if is_in_memory else None
         self.url = None if is_in_memory else own
         """With which `Store(url)` opens it elsewhere; None if it is in memory."""
         self.name = ":memory:" if is_in_memory else own.render_as_string(hide_password=True)
@@ -322,7 +341,8 @@ class Connections:
     def close(self) -> None:
         """Close the connections; every later transaction raises StoreError."""
         self._is_closed = True
-        self._engine.dispose()
+        if self._memory is None:
+            self._engine.dispose()
 
     def _forget_connections(self) -> None:
         # They are the parent's: to close them would end them there.
@@ -337,12 +357,13 @@ class Connections:
         try:
             if self._is_of_parent:
                 raise UnusableError(_OF_PARENT)
-            if not self._is_ready:
-                self._prepare()
-            with engine.begin() as connection:
-                # A newer package may migrate a store that is open here.
-                check_version(connection)
-                yield connection
+            with contextlib.nullcontext() if self._memory is None else self._memory.alone():
+                if not self._is_ready:
+                    self._prepare()
+                with engine.begin() as connection:
+                    # A newer package may migrate a store that is open here.
+                    check_version(connection)
+                    yield connection
         except IntegrityError as error:
             raise OutdatedError(f"store {self.name}: {_first_line(error.orig)}") from None
         except StoreError as error:
@@ -432,9 +453,7 @@ def _engine(
     # SQLAlchemy's messages must not quote parameters.
     options: dict[str, Any] = {"hide_parameters": True, "poolclass": QueuePool}
     if memory is not None:
-        # One connection, one transaction at a time.
-        options |= {"creator": lambda: memory, "pool_size": 1, "max_overflow": 0}
-        options["pool_timeout"] = LOCK_TIMEOUT
+        options |= {"creator": lambda: memory, "poolclass": StaticPool}
     is_sqlite = url.get_backend_name() == "sqlite"
     arguments: dict[str, Any] = {"timeout": LOCK_TIMEOUT}
     if not is_sqlite:
