@@ -2,7 +2,6 @@
 
 import threading
 
-import boto3
 import botocore.session
 import pytest
 from calls.support import answered_client, make_client, respond
@@ -131,17 +130,3 @@ def test_calls_of_a_chosen_schedule_take_as_long_as_they_take(s3, answers, confi
     answers(s3, lambda: budgets.append(current_budget()) or {})
     s3.get_waiter("bucket_exists").wait(Bucket="b", WaiterConfig=config)
     assert [not each.is_endless for each in budgets] == [is_bounded]
-
-
-def test_a_busy_machine_ends_no_call_in_virtual_time(clock, virtual_time, answers, error_answer):
-    client = boto3.client("s3")
-    bwp.enable(client)
-    missing = error_answer("404", "Not Found", 404)
-
-    def answer():
-        clock.advance(1)
-        return missing if virtual_time.now < 59 else {}
-
-    answers(client, answer)
-    outcome = client.wait_until_bucket_exists(Bucket="b", max_wait=60, delay_pace=lambda _: 100.0)
-    assert (outcome.attempts, outcome.elapsed) == (2, 59.75)
