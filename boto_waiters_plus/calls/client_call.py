@@ -13,16 +13,12 @@ from ..options import CancelEvent
 from .bounded_call import call_within
 from .budget import AwaitedBudget, Budget, CallBudget, CallEnded, Reply
 from .clients import client_behind, is_async
-from .clock import SYSTEM_TIME, current_time, either
+from .clock import current_time, either
 from .errors import callers_error, is_of_the_call
 from .flow import value_of
 
 NO_TIME_LEFT: Final = Reply(ended="deadline", made=False)
 """The reply to a call that is not made, because its time is used up."""
-
-LEAST_REAL_TIME: Final = 2.0
-"""Seconds of real time that a call of a client has in virtual time, which stands still meanwhile: a
-busy machine may take longer than the 0.25 s that a last attempt is sure of."""
 
 IsReply = Callable[[Exception], bool]
 """Whether an exception is a reply of what is called; any other is raised."""
@@ -58,12 +54,6 @@ class Calls:
     def reading(self, send: Callable[[], Any]) -> Calls:
         """Return the calls of a read after a failure, any of whose errors is a reply."""
         return replace(self, send=send, is_reply=lambda _: True)
-
-    def real_time(self, seconds: float | None) -> float | None:
-        """Return the real time that a call has."""
-        if seconds is None or self.is_callable or current_time() is SYSTEM_TIME:
-            return seconds
-        return max(seconds, LEAST_REAL_TIME)
 
     def of_client(self) -> BlockingCall | AwaitedCall:
         """Return the call as the client makes it, blocking or awaited."""
@@ -125,9 +115,7 @@ class BlockingCall(_EndedCall):
         is_endless = calls.is_callable and not calls.in_thread
         if time_left is not None and time_left <= 0 and not is_endless:
             return NO_TIME_LEFT
-        budget: Any = Budget(None)
-        if not is_endless:
-            budget = CallBudget(calls.real_time(time_left), calls.cancel)
+        budget: Any = Budget(None) if is_endless else CallBudget(time_left, calls.cancel)
         self._budget = budget
         try:
             if is_endless:
@@ -163,7 +151,7 @@ class AwaitedCall(_EndedCall):
         from .awaited_call import await_within  # noqa: PLC0415
 
         calls, self._is_reply = self.calls, self.calls.is_reply
-        self._budget = budget = AwaitedBudget(calls.real_time(time_left))
+        self._budget = budget = AwaitedBudget(time_left)
         send = calls.send if calls.reply is None else self._replied
         try:
             response = await await_within(budget, send, client=calls.client, cancel=calls.cancel)
