@@ -1,11 +1,11 @@
 """Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import collections
+import json
 import pickle
-import urllib.parse
+from types import SimpleNamespace
 
 import pytest
-from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ParamValidationError
 
 import boto_waiters_plus as bwp
@@ -36,6 +36,13 @@ def ids_of(response):
     return [each["InstanceId"] for one in response["Reservations"] for each in one["Instances"]]
 
 
+def asked_for(params, member):
+    body = params["body"]
+    if not isinstance(body, dict):
+        return json.loads(body)[member]
+    return [value for name, value in body.items() if name.startswith(f"{member}.")]
+
+
 class Calls(list):
     """The identifiers of each call of a client, and when it was made."""
 
@@ -46,9 +53,7 @@ class Calls(list):
         client.meta.events.register("before-call.ec2.DescribeInstances", self._note)
 
     def _note(self, params, **_):
-        body = params["body"]
-        pairs = body.items() if isinstance(body, dict) else urllib.parse.parse_qsl(body)
-        self.append([value for name, value in pairs if name.startswith("InstanceId.")])
+        self.append(asked_for(params, "InstanceId"))
         self.moments.append(0 if self._clock is None else self._clock.now)
 
     @property
@@ -56,23 +61,22 @@ class Calls(list):
         return collections.Counter(self.moments)
 
 
-def answer_instead(client, answer):
-    """Answer calls by hand: `answer(ids)` gives a status and a parsed response, or None."""
+def answer_instead(client, answer, member="InstanceId"):
+    """Answer calls by hand: `answer(ids)` gives a parsed response with its status, or None."""
 
     def hand(params, **_):
-        ids = [value for name, value in params["body"].items() if name.startswith("InstanceId.")]
-        found = answer(ids)
+        found = answer(asked_for(params, member))
         if found is None:
             return None
-        status, parsed = found
-        parsed.setdefault("ResponseMetadata", {"HTTPStatusCode": status})
-        return AWSResponse("https://ec2", status, {}, None), parsed
+        status = found.pop("status", 200)
+        found["ResponseMetadata"] = {"HTTPStatusCode": status}
+        return SimpleNamespace(status_code=status), found
 
-    client.meta.events.register("before-call.ec2.DescribeInstances", hand)
+    client.meta.events.register("before-call", hand)
 
 
-def client_error(code, status):
-    return status, {"Error": {"Code": code, "Message": "No."}}
+def client_error(code, status=400):
+    return {"Error": {"Code": code, "Message": "No."}, "status": status}
 
 
 def answer_states(client, state_of, unknown=()):
@@ -80,9 +84,9 @@ def answer_states(client, state_of, unknown=()):
 
     def answer(ids):
         if {*ids} & {*unknown}:
-            return client_error("InvalidInstanceID.NotFound", 400)
+            return client_error("InvalidInstanceID.NotFound")
         found = [{"InstanceId": each, "State": {"Name": state_of(each)}} for each in ids]
-        return 200, {"Reservations": [{"Instances": found}]}
+        return {"Reservations": [{"Instances": found}]}
 
     answer_instead(client, answer)
 
@@ -172,8 +176,8 @@ def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_tim
     ids, calls = instances(2), Calls(ec2)
     waits = []
     for each, changes in zip(ids, (one, other), strict=True):
-        options = {name: value for name, value in changes.items() if "_" in name}
-        parameters = {name: value for name, value in changes.items() if "_" not in name}
+        parameters = {name: changes[name] for name in changes if "_" not in name}
+        options = {name: changes[name] for name in changes if "_" in name}
         asked = {"InstanceIds": [each], **parameters}
         waits.append(Wait(ec2, "InstanceRunning", asked, max_wait=60, **options))
     wait_all(waits, on_failure="collect")
@@ -189,25 +193,20 @@ def test_bounds_of_waits_that_share_may_differ(ec2, instances, virtual_time):
     assert calls == [ids]
 
 
-def test_different_waiters_share_no_calls(ec2, instances, virtual_time):
-    ids, calls = instances(2), Calls(ec2)
+def test_different_waiters_or_clients_share_no_calls(client_of, ec2, instances, virtual_time):
+    ids, other = instances(2), client_of("ec2")
+    calls, of_other = Calls(ec2), Calls(other)
     ec2.terminate_instances(InstanceIds=ids)
+    asked = [(ec2, "InstanceTerminated"), (ec2, "InstanceRunning"), (other, "InstanceTerminated")]
     waits = [
-        Wait(ec2, waiter, {"InstanceIds": [each]}, max_wait=60)
-        for waiter in ("InstanceTerminated", "InstanceRunning")
+        Wait(client, waiter, {"InstanceIds": [each]}, max_wait=60)
+        for client, waiter in asked
         for each in ids
     ]
     results = wait_all(waits, on_failure="collect")
-    assert calls == [ids, ids]
-    kinds = [bwp.ResponseOutcome] * 2 + [bwp.WaiterFailedError] * 2
-    assert [type(each) for each in results] == kinds
-
-
-def test_different_clients_share_no_calls(client_of, instances, virtual_time):
-    ids, clients = instances(2), [client_of("ec2") for _ in range(2)]
-    of_each = [Calls(client) for client in clients]
-    wait_all([running(client, each) for client in clients for each in ids])
-    assert of_each == [[ids], [ids]]
+    assert (calls, of_other) == ([ids, ids], [ids])
+    ended, failed = bwp.ResponseOutcome, bwp.WaiterFailedError
+    assert [type(each) for each in results[::2]] == [ended, failed, ended]
 
 
 def test_equal_values_of_different_types_are_not_shared(ec2, instances, virtual_time):
@@ -222,12 +221,8 @@ def test_equal_values_of_different_types_are_not_shared(ec2, instances, virtual_
 
 def test_names_and_ids_share_no_calls(ec2, virtual_time):
     ids = [ec2.create_security_group(GroupName=name, Description="d")["GroupId"] for name in "abcd"]
-    asked = [
-        {"GroupNames": ["a"]},
-        {"GroupIds": [ids[1]]},
-        {"GroupNames": ["c"]},
-        {"GroupIds": [ids[3]]},
-    ]
+    asked = [{"GroupNames": ["a"]}, {"GroupIds": ids[1:2]}]
+    asked += [{"GroupNames": ["c"]}, {"GroupIds": ids[3:]}]
     calls = []
     ec2.meta.events.register("before-call.ec2", lambda params, **_: calls.append(params))
     outcomes = wait_all([Wait(ec2, "SecurityGroupExists", each, max_wait=60) for each in asked])
@@ -247,54 +242,47 @@ def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
 
 
 def test_missing_service_fails_alone(client_of, virtual_time):
-    ecs = client_of("ecs")
-    ecs.create_cluster(clusterName="cluster")
-    ecs.register_task_definition(
-        family="task", containerDefinitions=[{"name": "c", "image": "i", "memory": 8}]
-    )
-    made = {"cluster": "cluster", "taskDefinition": "task", "desiredCount": 0}
-    arns = [
-        ecs.create_service(serviceName=f"s{n}", **made)["service"]["serviceArn"] for n in range(12)
-    ]
-    calls = []
-    ecs.meta.events.register("before-call.ecs.DescribeServices", lambda **_: calls.append(1))
-    names = [f"s{number}" if number % 2 else arn for number, arn in enumerate(arns)]
+    ecs, calls, prefix = client_of("ecs"), [], "arn:aws:ecs:us-east-1:1:service/cluster/"
+
+    def answer(asked):
+        calls.append(asked)
+        status = "INACTIVE" if virtual_time.now >= 1 else "ACTIVE"
+        found = [each.removeprefix(prefix) for each in asked if each != "nowhere"]
+        services = [{"serviceArn": prefix + n, "serviceName": n, "status": status} for n in found]
+        missing = [{"arn": f"{prefix}nowhere", "reason": "MISSING"}] * ("nowhere" in asked)
+        return {"services": services, "failures": missing}
+
+    answer_instead(ecs, answer, "services")
+    # Both by name and by ARN.
+    names = [f"{prefix * (number % 2)}s{number}" for number in range(12)]
     waits = [
         Wait(ecs, "ServicesInactive", {"cluster": "cluster", "services": [name]}, max_wait=60)
         for name in [*names, "nowhere"]
     ]
-    virtual_time.call_at(
-        1, lambda: [ecs.delete_service(cluster="cluster", service=arn, force=True) for arn in arns]
-    )
     *results, missing = wait_all(waits, on_failure="collect")
     assert isinstance(missing, bwp.WaiterFailedError)
     assert "'MISSING'" in str(missing)
-    for arn, result in zip(arns, results, strict=True):
-        assert [each["serviceArn"] for each in result.response["services"]] == [arn]
-        assert result.response["failures"] == []
-        assert result.coalesced
+    for number, result in enumerate(results):
+        assert [each["serviceName"] for each in result.response["services"]] == [f"s{number}"]
+        assert (result.response["failures"], result.coalesced) == ([], True)
     # The service takes ten identifiers in one call.
     assert len(calls) == 2 + 2
 
 
-def test_error_of_a_shared_call_may_be_success(client_of, ec2, virtual_time):
+def test_error_of_a_shared_call_may_be_success(client_of, virtual_time):
     elb = client_of("elbv2")
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    subnets = [
-        ec2.create_subnet(
-            VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=f"us-east-1{zone}"
-        )["Subnet"]["SubnetId"]
-        for number, zone in enumerate("ab")
+
+    def answer(asked):
+        if virtual_time.now >= 30 or asked != ["there"]:
+            return client_error("LoadBalancerNotFound")
+        return {"LoadBalancers": [{"LoadBalancerName": "there"}]}
+
+    answer_instead(elb, answer, "Names.member")
+    waits = [
+        Wait(elb, "LoadBalancersDeleted", {"Names": [name]}, max_wait=600)
+        for name in ("there", "never")
     ]
-    made = elb.create_load_balancer(Name="there", Subnets=subnets)
-    arn = made["LoadBalancers"][0]["LoadBalancerArn"]
-    virtual_time.call_at(30, lambda: elb.delete_load_balancer(LoadBalancerArn=arn))
-    there, never = wait_all(
-        [
-            Wait(elb, "LoadBalancersDeleted", {"Names": [name]}, max_wait=600)
-            for name in ("there", "never")
-        ]
-    )
+    there, never = wait_all(waits)
     assert {type(there), type(never)} == {bwp.ExceptionOutcome}
     assert there.elapsed >= 30
     assert (never.elapsed, never.coalesced) == (0, False)
@@ -302,28 +290,17 @@ def test_error_of_a_shared_call_may_be_success(client_of, ec2, virtual_time):
 
 def test_omission_in_a_response_may_be_success(client_of, virtual_time):
     scaling = client_of("autoscaling")
-    launch = {"LaunchConfigurationName": "lc"}
-    scaling.create_launch_configuration(ImageId="ami-12345678", InstanceType="t2.nano", **launch)
-    for name in ("one", "two"):
-        scaling.create_auto_scaling_group(
-            AutoScalingGroupName=name,
-            MinSize=0,
-            MaxSize=1,
-            AvailabilityZones=["us-east-1a"],
-            **launch,
-        )
-        virtual_time.call_at(
-            20,
-            lambda name=name: scaling.delete_auto_scaling_group(
-                AutoScalingGroupName=name, ForceDelete=True
-            ),
-        )
-    outcomes = wait_all(
-        [
-            Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
-            for name in ("one", "never", "two")
-        ]
-    )
+
+    def answer(asked):
+        there = [] if virtual_time.now >= 20 else [name for name in asked if name != "never"]
+        return {"AutoScalingGroups": [{"AutoScalingGroupName": name} for name in there]}
+
+    answer_instead(scaling, answer, "AutoScalingGroupNames.member")
+    waits = [
+        Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
+        for name in ("one", "never", "two")
+    ]
+    outcomes = wait_all(waits)
     assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
     assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
     # That identifier was asked for once more, alone.
@@ -336,7 +313,7 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
 def test_denied_access_to_one_id_is_its_own(ec2, instances, virtual_time):
     ids = instances(8)
     denied = client_error("UnauthorizedOperation", 403)
-    answer_instead(ec2, lambda asked: denied if ids[3] in asked else None)
+    answer_instead(ec2, lambda asked: {**denied} if ids[3] in asked else None)
     results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
     refused = results.pop(3)
     assert isinstance(refused, bwp.WaiterFailedError)
@@ -360,7 +337,7 @@ def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status)
 def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time):
     ids, calls = instances(30), Calls(ec2)
     unavailable = client_error("Unavailable", 503)
-    answer_instead(ec2, lambda _: unavailable if len(calls) < 5 else None)
+    answer_instead(ec2, lambda _: {**unavailable} if len(calls) < 5 else None)
     outcomes = wait_all([running(ec2, each) for each in ids])
     assert all(outcome.attempts >= 5 for outcome in outcomes)
     assert all(len(asked) == 30 for asked in calls[:5])
@@ -369,7 +346,7 @@ def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time
 def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
     calls = Calls(ec2)
     state = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
-    answer_instead(ec2, lambda _: (200, {**state}))
+    answer_instead(ec2, lambda _: {**state})
     ids = [f"i-{number}" for number in range(4)]
     outcomes = wait_all([running(ec2, each) for each in ids])
     assert calls[0] == ids
@@ -390,11 +367,8 @@ def test_each_wait_has_its_own_events(ec2, instances, virtual_time):
         [running(ec2, each, min_delay=15, on_attempt=seen[each].append) for each in ids],
         progress=progress.append,
     )
-    assert [[event.state for event in seen[each]] for each in ids] == [
-        ["stopped", "running"],
-        ["running"],
-        ["running"],
-    ]
+    states = [[event.state for event in seen[each]] for each in ids]
+    assert states == [["stopped", "running"], ["running"], ["running"]]
     assert {each.index for each in progress} == {0, 1, 2}
 
 

@@ -198,6 +198,8 @@ def test_delay_pace_is_called_once_for_the_group(run, virtual_time):
     world = World(virtual_time, ready_at=dict.fromkeys(ids, 100))
     world.run(run, alike(ids, delay_pace=lambda _: float(next(draws))))
     assert world.counts() == {0: 3, 20: 3, 41: 3, 63: 3, 86: 3, 110: 3}
+    assert [[*each.by_id] for each in world.results.values()] == [[each] for each in ids]
+    assert all(each.coalesced for each in world.results.values())
 
 
 # --- ends -------------------------------------------------------------------------------------
@@ -254,36 +256,28 @@ def test_halves_that_queue_too_long_time_out(virtual_time):
 
 # --- whatever happens -------------------------------------------------------------------------
 
-THINGS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "ready_at": st.floats(0, 150),
-            "unknown_until": st.one_of(st.just(0.0), st.floats(0, 100), st.just(NEVER)),
-            "initial_delay": st.sampled_from([0, 0, 0, 5, 33]),
-        }
-    ),
-    min_size=1,
-    max_size=25,
-)
+READY_AT, INITIAL_DELAY = st.floats(0, 150), st.sampled_from([0, 0, 0, 5, 33])
+UNKNOWN_UNTIL = st.one_of(st.just(0.0), st.floats(0, 100), st.just(NEVER))
+THINGS = st.lists(st.tuples(READY_AT, UNKNOWN_UNTIL, INITIAL_DELAY), min_size=1, max_size=25)
 
 
 @given(things=THINGS, threads=st.integers(1, 4), latency=st.sampled_from([0.0, 0.2, 3.0]))
 @settings(max_examples=20)
 def test_each_wait_ends_as_it_would_alone(things, threads, latency):
+    ready_at, unknown, delays = (
+        dict(zip(names(len(things)), values, strict=True)) for values in zip(*things, strict=True)
+    )
     with open_virtual_time() as clock:
-        things = dict(zip(names(len(things)), things, strict=True))
-        world = World(clock, latency=latency)
-        world.ready_at = {name: thing["ready_at"] for name, thing in things.items()}
-        world.unknown = {name: thing["unknown_until"] for name, thing in things.items()}
-        waits = {name: {"initial_delay": one["initial_delay"]} for name, one in things.items()}
+        world = World(clock, ready_at=ready_at, unknown=unknown, latency=latency)
+        waits = {name: {"initial_delay": delay} for name, delay in delays.items()}
         world.run(run_blocking, waits, threads=threads)
         assert clock.now <= 600 + 3 + 0.01
-    for name, thing in things.items():
-        result, polls = world.results[name], world.polls_of(name)
-        assert polls[0] >= thing["initial_delay"]
-        expected = WaiterTimeoutError if thing["unknown_until"] == NEVER else ResponseOutcome
+    for name, result in world.results.items():
+        polls = world.polls_of(name)
+        assert polls[0] >= delays[name]
+        expected = WaiterTimeoutError if unknown[name] == NEVER else ResponseOutcome
         assert isinstance(result, expected)
         if expected is ResponseOutcome:
-            assert polls[-1] >= thing["ready_at"]
+            assert polls[-1] >= ready_at[name]
             [reservation] = result.response["Reservations"]
             assert [each["InstanceId"] for each in reservation["Instances"]] == [name]
