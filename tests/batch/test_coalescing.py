@@ -1,8 +1,6 @@
 """Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import collections
-import json
-import pickle
 from types import SimpleNamespace
 
 import pytest
@@ -32,15 +30,17 @@ def running(ec2, *ids, max_wait=600, **options):
     return Wait(ec2, "InstanceRunning", {"InstanceIds": list(ids)}, max_wait=max_wait, **options)
 
 
+def waits_by(client, waiter, member, ids):
+    return [Wait(client, waiter, {member: [each]}, max_wait=600) for each in ids]
+
+
 def ids_of(response):
     return [each["InstanceId"] for one in response["Reservations"] for each in one["Instances"]]
 
 
 def asked_for(params, member):
-    body = params["body"]
-    if not isinstance(body, dict):
-        return json.loads(body)[member]
-    return [value for name, value in body.items() if name.startswith(f"{member}.")]
+    body = params["body"].items()
+    return [value for name, value in body if name.startswith(f"{member}.")]
 
 
 class Calls(list):
@@ -131,16 +131,6 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
     assert all(len(ids) <= 100 for ids in calls)
 
 
-def test_no_round_takes_more_calls_than_needed(all_of, ec2, virtual_time):
-    calls = Calls(ec2, virtual_time)
-    answer_states(ec2, lambda _: "running" if virtual_time.now >= 10 else "pending")
-    outcomes = all_of([running(ec2, each) for each in names(200)])
-    assert set(calls.rounds.values()) == {2}
-    assert {outcome.attempts for outcome in outcomes} == {len(calls.rounds)}
-    assert all(outcome.coalesced for outcome in outcomes)
-    assert [ids_of(outcome.response) for outcome in outcomes] == [[each] for each in names(200)]
-
-
 # --- which waits share calls --------------------------------------------------------------------
 
 
@@ -198,11 +188,7 @@ def test_different_waiters_or_clients_share_no_calls(client_of, ec2, instances, 
     calls, of_other = Calls(ec2), Calls(other)
     ec2.terminate_instances(InstanceIds=ids)
     asked = [(ec2, "InstanceTerminated"), (ec2, "InstanceRunning"), (other, "InstanceTerminated")]
-    waits = [
-        Wait(client, waiter, {"InstanceIds": [each]}, max_wait=60)
-        for client, waiter in asked
-        for each in ids
-    ]
+    waits = [each for pair in asked for each in waits_by(*pair, "InstanceIds", ids)]
     results = wait_all(waits, on_failure="collect")
     assert (calls, of_other) == ([ids, ids], [ids])
     ended, failed = bwp.ResponseOutcome, bwp.WaiterFailedError
@@ -238,35 +224,7 @@ def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
     assert sorted(calls, key=len) == [few, many]
 
 
-# --- other services -----------------------------------------------------------------------------
-
-
-def test_missing_service_fails_alone(client_of, virtual_time):
-    ecs, calls, prefix = client_of("ecs"), [], "arn:aws:ecs:us-east-1:1:service/cluster/"
-
-    def answer(asked):
-        calls.append(asked)
-        status = "INACTIVE" if virtual_time.now >= 1 else "ACTIVE"
-        found = [each.removeprefix(prefix) for each in asked if each != "nowhere"]
-        services = [{"serviceArn": prefix + n, "serviceName": n, "status": status} for n in found]
-        missing = [{"arn": f"{prefix}nowhere", "reason": "MISSING"}] * ("nowhere" in asked)
-        return {"services": services, "failures": missing}
-
-    answer_instead(ecs, answer, "services")
-    # Both by name and by ARN.
-    names = [f"{prefix * (number % 2)}s{number}" for number in range(12)]
-    waits = [
-        Wait(ecs, "ServicesInactive", {"cluster": "cluster", "services": [name]}, max_wait=60)
-        for name in [*names, "nowhere"]
-    ]
-    *results, missing = wait_all(waits, on_failure="collect")
-    assert isinstance(missing, bwp.WaiterFailedError)
-    assert "'MISSING'" in str(missing)
-    for number, result in enumerate(results):
-        assert [each["serviceName"] for each in result.response["services"]] == [f"s{number}"]
-        assert (result.response["failures"], result.coalesced) == ([], True)
-    # The service takes ten identifiers in one call.
-    assert len(calls) == 2 + 2
+# --- other waiters ------------------------------------------------------------------------------
 
 
 def test_error_of_a_shared_call_may_be_success(client_of, virtual_time):
@@ -278,10 +236,7 @@ def test_error_of_a_shared_call_may_be_success(client_of, virtual_time):
         return {"LoadBalancers": [{"LoadBalancerName": "there"}]}
 
     answer_instead(elb, answer, "Names.member")
-    waits = [
-        Wait(elb, "LoadBalancersDeleted", {"Names": [name]}, max_wait=600)
-        for name in ("there", "never")
-    ]
+    waits = waits_by(elb, "LoadBalancersDeleted", "Names", ["there", "never"])
     there, never = wait_all(waits)
     assert {type(there), type(never)} == {bwp.ExceptionOutcome}
     assert there.elapsed >= 30
@@ -296,11 +251,8 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
         return {"AutoScalingGroups": [{"AutoScalingGroupName": name} for name in there]}
 
     answer_instead(scaling, answer, "AutoScalingGroupNames.member")
-    waits = [
-        Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
-        for name in ("one", "never", "two")
-    ]
-    outcomes = wait_all(waits)
+    names = ["one", "never", "two"]
+    outcomes = wait_all(waits_by(scaling, "GroupNotExists", "AutoScalingGroupNames", names))
     assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
     assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
     # That identifier was asked for once more, alone.
@@ -308,30 +260,6 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
 
 
 # --- errors -------------------------------------------------------------------------------------
-
-
-def test_denied_access_to_one_id_is_its_own(ec2, instances, virtual_time):
-    ids = instances(8)
-    denied = client_error("UnauthorizedOperation", 403)
-    answer_instead(ec2, lambda asked: {**denied} if ids[3] in asked else None)
-    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
-    refused = results.pop(3)
-    assert isinstance(refused, bwp.WaiterFailedError)
-    assert "UnauthorizedOperation" in str(refused)
-    assert {type(each) for each in results} == {bwp.ResponseOutcome}
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [("ExpiredToken", 403), ("RequestLimitExceeded", 503), ("InternalError", 500)],
-)
-def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status):
-    calls = Calls(ec2)
-    answer_instead(ec2, lambda _: client_error(code, status))
-    waits = [running(ec2, f"i-{n}", retry_transient=False) for n in range(30)]
-    results = wait_all(waits, on_failure="collect")
-    assert len(calls) == 1
-    assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterFailedError, 1)}
 
 
 def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time):
@@ -381,28 +309,14 @@ def test_the_first_of_those_that_share_ends_all(any_of, ec2, instances, virtual_
     assert all(asked == ids for asked in calls)
 
 
-def test_outcomes_and_errors_can_be_pickled(ec2, instances, virtual_time):
-    ids = instances(3)
-    ec2.terminate_instances(InstanceIds=ids[:1])
-    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
-    failed, first, _ = pickle.loads(pickle.dumps(results))
-    assert isinstance(failed, bwp.WaiterFailedError)
-    assert first == results[1]
-    assert first.coalesced
-    assert list(first.by_id) == [ids[1]]
-
-
 # --- by identifier, of a single wait ------------------------------------------------------------
 
 
 def test_single_wait_has_items_by_id(s3, ec2, instances, virtual_time):
-    ids = instances(3)
-    outcome = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
-    assert list(outcome.by_id) == ids
-    assert all(outcome.by_id[each]["InstanceId"] == each for each in ids)
-    assert "ImageId" not in repr(outcome)
-    stock = bwp.enable(ec2).get_waiter("instance_running")
-    assert list(stock.wait(InstanceIds=ids).by_id) == ids
+    ids, stock = instances(3), bwp.enable(ec2).get_waiter("instance_running")
+    found = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
+    for outcome in (found, stock.wait(InstanceIds=ids)):
+        assert [each["InstanceId"] for each in outcome.by_id.values()] == [*outcome.by_id] == ids
     # Without identifiers there are none.
     assert bwp.wait_until(s3, "BucketExists", max_wait=9, Bucket="first").by_id == {}
     assert bwp.wait_until(ec2, "InstanceRunning", max_wait=9).by_id == {}

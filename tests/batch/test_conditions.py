@@ -63,11 +63,14 @@ def test_bounds_are_those_of_the_run_or_of_the_wait(all_of, from_second):
     state, bounds = from_second(99, before="no"), [timedelta(seconds=2), 50, 0, -1]
     waits = [ConditionWait(state, "ready", max_wait=bound) for bound in bounds]
     waits.append(ConditionWait(state, "ready", max_attempts=4, interval=1))
-    *timed_out, attempts = results = all_of(waits, max_wait=10, on_failure="collect")
+    *timed_out, attempts = results = all_of(
+        waits, max_wait=timedelta(seconds=10), on_failure="collect"
+    )
     assert {type(error) for error in timed_out} == {bwp.WaiterTimeoutError}
     assert isinstance(attempts, bwp.WaiterAttemptsError)
     assert [each.elapsed for each in results] == pytest.approx([2, 10, 0, 0, 3], abs=0.2)
     assert [error.attempts for error in results][2:] == [1, 0, 4]
+    assert [error.max_wait for error in results] == [2, 10, 0, -1, 10]
     assert [error.last_value for error in results] == ["no", "no", "no", None, "no"]
 
 
