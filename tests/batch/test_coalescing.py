@@ -43,22 +43,15 @@ def asked_for(params, member):
     return [value for name, value in body if name.startswith(f"{member}.")]
 
 
-class Calls(list):
-    """The identifiers of each call of a client, and when it was made."""
+def calls_of(client):
+    """Return a list of the identifiers of each call to come."""
+    calls = []
 
-    def __init__(self, client, clock=None):
-        super().__init__()
-        self.moments = []
-        self._clock = clock
-        client.meta.events.register("before-call.ec2.DescribeInstances", self._note)
+    def note(params, **_):
+        calls.append(asked_for(params, "InstanceId"))
 
-    def _note(self, params, **_):
-        self.append(asked_for(params, "InstanceId"))
-        self.moments.append(0 if self._clock is None else self._clock.now)
-
-    @property
-    def rounds(self):
-        return collections.Counter(self.moments)
+    client.meta.events.register("before-call.ec2.DescribeInstances", note)
+    return calls
 
 
 def answer_instead(client, answer, member="InstanceId"):
@@ -107,7 +100,8 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
             return "terminated"
         return "pending" if each in late and virtual_time.now < 20 else "running"
 
-    calls = Calls(ec2, virtual_time)
+    calls, rounds = calls_of(ec2), collections.Counter()
+    ec2.meta.events.register("before-call", lambda **_: rounds.update([virtual_time.now]))
     answer_states(ec2, state_of, unknown)
     results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
     for each, result in zip(ids, results, strict=True):
@@ -123,7 +117,7 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
             assert ids_of(result.response) == [each]
             assert (result.elapsed >= 20) == (each in late)
     assert sum(getattr(result, "coalesced", False) for result in results) > 180
-    first, *others = calls.rounds.values()
+    first, *others = rounds.values()
     # Each unknown identifier takes two calls in each of seven halvings.
     assert first <= 2 + 2 * 7 * len(unknown)
     # Unknown identifiers are asked for alone from then on.
@@ -135,14 +129,14 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
 
 
 def test_coalescing_can_be_turned_off(ec2, instances, virtual_time):
-    ids, calls = instances(3), Calls(ec2)
+    ids, calls = instances(3), calls_of(ec2)
     outcomes = wait_all([running(ec2, each) for each in ids], coalesce=False)
     assert sorted(calls) == sorted([each] for each in ids)
     assert not any(outcome.coalesced for outcome in outcomes)
 
 
 def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
-    ids, calls = instances(5), Calls(ec2)
+    ids, calls = instances(5), calls_of(ec2)
     asked = [ids[:2], ids[1:4], ids[4:]]
     outcomes = wait_all([running(ec2, *each) for each in asked])
     assert calls == [ids]
@@ -163,7 +157,7 @@ def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
     ],
 )
 def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_time, one, other):
-    ids, calls = instances(2), Calls(ec2)
+    ids, calls = instances(2), calls_of(ec2)
     waits = []
     for each, changes in zip(ids, (one, other), strict=True):
         parameters = {name: changes[name] for name in changes if "_" not in name}
@@ -176,7 +170,7 @@ def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_tim
 
 
 def test_bounds_of_waits_that_share_may_differ(ec2, instances, virtual_time):
-    ids, calls = instances(4), Calls(ec2)
+    ids, calls = instances(4), calls_of(ec2)
     bounds = [{"max_wait": 20}, {"max_attempts": 3}, {"missing_ok_for": 30}, {"success_for": 0}]
     bounds[1]["retry_errors_for"] = {"UnauthorizedOperation": 30}
     wait_all([running(ec2, each, **options) for each, options in zip(ids, bounds, strict=True)])
@@ -185,7 +179,7 @@ def test_bounds_of_waits_that_share_may_differ(ec2, instances, virtual_time):
 
 def test_different_waiters_or_clients_share_no_calls(client_of, ec2, instances, virtual_time):
     ids, other = instances(2), client_of("ec2")
-    calls, of_other = Calls(ec2), Calls(other)
+    calls, of_other = calls_of(ec2), calls_of(other)
     ec2.terminate_instances(InstanceIds=ids)
     asked = [(ec2, "InstanceTerminated"), (ec2, "InstanceRunning"), (other, "InstanceTerminated")]
     waits = [each for pair in asked for each in waits_by(*pair, "InstanceIds", ids)]
@@ -218,7 +212,7 @@ def test_names_and_ids_share_no_calls(ec2, virtual_time):
 
 
 def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
-    few, many, calls = names(2), names(101), Calls(ec2)
+    few, many, calls = names(2), names(101), calls_of(ec2)
     answer_states(ec2, lambda _: "running")
     wait_all([running(ec2, *many), *(running(ec2, each) for each in few)])
     assert sorted(calls, key=len) == [few, many]
@@ -263,7 +257,7 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
 
 
 def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time):
-    ids, calls = instances(30), Calls(ec2)
+    ids, calls = instances(30), calls_of(ec2)
     unavailable = client_error("Unavailable", 503)
     answer_instead(ec2, lambda _: {**unavailable} if len(calls) < 5 else None)
     outcomes = wait_all([running(ec2, each) for each in ids])
@@ -272,7 +266,7 @@ def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time
 
 
 def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
-    calls = Calls(ec2)
+    calls = calls_of(ec2)
     state = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
     answer_instead(ec2, lambda _: {**state})
     ids = [f"i-{number}" for number in range(4)]
@@ -301,7 +295,7 @@ def test_each_wait_has_its_own_events(ec2, instances, virtual_time):
 
 
 def test_the_first_of_those_that_share_ends_all(any_of, ec2, instances, virtual_time):
-    ids, calls = instances(3), Calls(ec2)
+    ids, calls = instances(3), calls_of(ec2)
     ec2.stop_instances(InstanceIds=ids)
     virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[1:2]))
     wait, outcome = any_of([running(ec2, each) for each in ids])

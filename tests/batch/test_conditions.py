@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import ConditionWait, Signal, failure, retry, success
+from boto_waiters_plus.conditions import ConditionWait, Signal, failure, poll, retry, success
 
 
 @pytest.fixture
@@ -314,6 +314,38 @@ def test_a_hidden_coroutine_is_refused(all_of):
     (error,) = all_of([ConditionWait(lambda: coroutine())], max_wait=60, on_failure="collect")  # noqa: PLW0108 - hides what it is
     assert isinstance(error, TypeError)
     assert "wait_all_async" in str(error)
+
+
+# --- interrupts ---------------------------------------------------------------------------------
+
+ANY_ERROR = {
+    "acceptors": [{"state": "success", "matcher": {"success": False}}],
+    "minDelay": 5,
+    "maxDelay": 5,
+}
+
+
+@pytest.mark.parametrize(
+    "interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
+)
+def test_an_interrupt_of_a_call_is_no_reply(interrupt):
+    def call():
+        raise interrupt
+
+    with pytest.raises(interrupt):
+        poll(call, ANY_ERROR, max_wait=60)
+
+
+def test_events_of_another_thread_end_a_sleep():
+    wake, cancel, calls = threading.Event(), threading.Event(), []
+
+    def call():
+        calls.append(1)
+        threading.Thread(target=(wake if len(calls) == 1 else cancel).set).start()
+
+    with pytest.raises(bwp.WaiterCancelledError) as caught:
+        poll(call, ANY_ERROR, max_wait=600, cancel_event=cancel, wake_signal=wake)
+    assert caught.value.attempts == len(calls) == 2
 
 
 # --- bad arguments -----------------------------------------------------------------------------

@@ -196,12 +196,6 @@ def test_screens_are_on_from_10_waits_by_default(jobs_of, count, of_waits, optio
     assert jobs.calls["ListTrainingJobs"] == lists
 
 
-def test_one_attempt_of_ten_is_an_own_call(jobs_of):
-    jobs = jobs_of(10, end=295.0)
-    assert elapsed(wait_all(jobs.waits())) == [300] * 10
-    assert jobs.calls["DescribeTrainingJob"] <= 40
-
-
 def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     jobs = jobs_of(20, end=115.0)
     jobs.ends["job-0000"] = 5.0

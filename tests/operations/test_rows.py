@@ -504,21 +504,6 @@ def test_a_signal_handler_may_hurry_a_call(backend):
 
 
 @SHARED
-def test_what_one_writes_another_reads(backend, another):
-    add(backend, 1, exclusive_key="deploy")
-    backend.add_call(call_row("c1"))
-    assert another.get(ids(1)) == backend.get(ids(1)) == another.list({}, None, 10)
-    assert another.calls("c1")[0]["record"] == "{}"
-    with pytest.raises(KeyInUseError):
-        add(another, 2, exclusive_key="deploy")
-    assert ids_of(another.add([wait_row(1, label="again")], {})) == ids(1)
-    assert another.write_call("c1", {"ended": 0.0})
-    assert not backend.write_call("c1", {"phase": "answered"})
-    assert cancel(another, 1)
-    assert not cancel(backend, 1)
-
-
-@SHARED
 def test_one_that_closes_ends_no_other(backend, lease, another):
     add(backend, 1)
     claim(backend, lease)
