@@ -79,10 +79,7 @@ class Jobs:
         self.describe = describe
 
     def list(self, body):
-        start, jobs = int(body.get("NextToken", 0)), self.listed()
-        page = jobs[start : start + body["MaxResults"]]
-        more = {"NextToken": str(start + len(page))} if start + len(page) < len(jobs) else {}
-        return {"TrainingJobSummaries": page, **more}
+        return page_of(self.listed(), body, body["MaxResults"])
 
     def listed(self):
         """Return the items of the list, in order."""
@@ -113,6 +110,13 @@ def names(count):
 
 def item(job, state, **members):
     return {"TrainingJobName": job, "TrainingJobStatus": state, **members}
+
+
+def page_of(items, body, size):
+    start = int(body.get("NextToken", 0))
+    end = start + size
+    more = {"NextToken": str(end)} if end < len(items) else {}
+    return {"TrainingJobSummaries": items[start:end], **more}
 
 
 def old_jobs(count):
@@ -466,14 +470,11 @@ def results_by(case, *, screen):
         def listed(body):
             if case["denied_after"] is not None and len(jobs.pages) > case["denied_after"]:
                 return denied(body)
-            start = int(body.get("NextToken", 0))
             told = [job for job in jobs.ends if job not in case["omitted"]]
-            items = [
-                item(job, case["lies"].get(job, state(job, case["behind"])))
-                for job in told[start : start + case["page"]]
-            ]
-            more = {"NextToken": str(start + len(items))} if told[start + len(items) :] else {}
-            return {"TrainingJobSummaries": items + case["odd"], **more}
+            states = {job: state(job, case["behind"]) for job in told} | case["lies"]
+            page = page_of([item(job, states[job]) for job in told], body, case["page"])
+            page["TrainingJobSummaries"] += case["odd"]
+            return page
 
         jobs.state, jobs.list = state, listed
         waits = jobs.waits(success_count=case["success_count"])
