@@ -9,22 +9,15 @@ from moto import mock_aws
 
 import boto_waiters_plus as bwp
 
-
-@pytest.fixture
-def small_aws():
-    """A small AWS of this test's own."""
-    with mock_aws():
-        yield
-
-
 # One session for all: it reads a service's model once.
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
 @pytest.fixture
-def client_of(small_aws):
-    """`client_of(service)`: a client that is not hooked."""
-    return SESSION.client
+def client_of():
+    """`client_of(service)`: a client, not hooked, of a small AWS of this test's own."""
+    with mock_aws():
+        yield SESSION.client
 
 
 @pytest.fixture

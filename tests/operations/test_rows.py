@@ -154,20 +154,17 @@ def test_a_wait_needs_its_definition(backend, lease):
 
 
 def test_starts_at_once_give_one_holder_of_a_key(backend):
-    results = []
-
     def start(number):
         try:
-            add(backend, number, exclusive_key="deploy")
-            results.append(number)
+            return add(backend, number, exclusive_key="deploy") == []
         except KeyInUseError:
-            results.append(None)
+            return False
 
-    in_threads([lambda number=number: start(number) for number in range(6)])
-    (holder,) = set(results) - {None}
-    assert results.count(None) == 5
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        are_started = [*pool.map(start, range(6))]
+    assert are_started.count(True) == 1
     # The key is free when its wait has ended.
-    assert cancel(backend, holder)
+    assert cancel(backend, are_started.index(True))
     add(backend, 7, exclusive_key="deploy")
 
 
