@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -325,15 +326,19 @@ ANY_ERROR = {
 }
 
 
+@pytest.mark.parametrize("where", ["call", "sleep", "event"])
 @pytest.mark.parametrize(
     "interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
 )
-def test_an_interrupt_of_a_call_is_no_reply(interrupt):
-    def call():
+def test_an_interrupt_is_no_reply_and_passes(interrupt, where, monkeypatch):
+    def stop(*_):
         raise interrupt
 
+    if where == "sleep":
+        monkeypatch.setattr(time, "sleep", stop)
+    event = SimpleNamespace(is_set=lambda: False, wait=stop) if where == "event" else None
     with pytest.raises(interrupt):
-        poll(call, ANY_ERROR, max_wait=60)
+        poll(stop if where == "call" else lambda: None, ANY_ERROR, max_wait=60, cancel_event=event)
 
 
 def test_events_of_another_thread_end_a_sleep():

@@ -46,8 +46,7 @@ def test_results_come_in_the_order_given(results_of, exists, s3, client_of, virt
     table = Wait(client_of("dynamodb"), "TableNotExists", {"TableName": "table"}, max_wait=9)
     waits = [exists(s3, "late"), table, exists(s3, "first"), gone(s3, "never")]
     results = results_of(waits)
-    kinds = [bwp.ResponseOutcome, bwp.ExceptionOutcome] * 2
-    assert types(results) == kinds
+    assert types(results) == [bwp.ResponseOutcome, bwp.ExceptionOutcome] * 2
     names = ["BucketExists", "TableNotExists", "BucketExists", "BucketNotExists"]
     assert [each.waiter for each in results] == names
     assert [each.elapsed >= 30 for each in results] == [True, False, False, False]
