@@ -1,6 +1,7 @@
 """Clients of a small AWS, and the functions for many waits in every form."""
 
 import asyncio
+from functools import partial
 
 import boto3
 import pytest
@@ -8,35 +9,23 @@ from moto import mock_aws
 
 import boto_waiters_plus as bwp
 
-
-@pytest.fixture
-def small_aws():
-    """A small AWS of this test's own."""
-    with mock_aws():
-        yield
-
-
 # One session for all: it reads a service's model once.
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
 @pytest.fixture
-def client_of(small_aws):
-    """`client_of(service)`: a client that is not hooked."""
-    return SESSION.client
+def client_of():
+    """`client_of(service)`: a client, not hooked, of a small AWS of this test's own."""
+    with mock_aws():
+        yield SESSION.client
 
 
 @pytest.fixture
-def s3(small_aws):
-    client = SESSION.client("s3")
-    client.create_bucket(Bucket="first")
-    client.create_bucket(Bucket="second")
+def s3(client_of):
+    client = client_of("s3")
+    for bucket in ("first", "second"):
+        client.create_bucket(Bucket=bucket)
     return client
-
-
-@pytest.fixture
-def dynamodb(small_aws):
-    return SESSION.client("dynamodb")
 
 
 @pytest.fixture
@@ -47,6 +36,14 @@ def exists():
         return bwp.Wait(client, "bucket_exists", {"Bucket": bucket}, max_wait=max_wait, **options)
 
     return wait
+
+
+@pytest.fixture
+def kinds_told():
+    """The kinds of all events."""
+    kinds = []
+    bwp.install(on_event=lambda event: kinds.append(event.kind))
+    return kinds
 
 
 # --- the forms ----------------------------------------------------------------------------------
@@ -71,36 +68,33 @@ def completed_in_task(waits, **options):
     return asyncio.run(main())
 
 
-@pytest.fixture(params=[bwp.wait_all, all_in_task], ids=["blocking", "task"])
-def all_of(request):
-    """`wait_all` in both forms."""
-    return request.param
+def both_forms(blocking, in_task):
+    @pytest.fixture(params=[blocking, in_task], ids=["blocking", "task"])
+    def form(request):
+        return request.param
+
+    return form
 
 
-@pytest.fixture(params=[bwp.wait_any, any_in_task], ids=["blocking", "task"])
-def any_of(request):
-    """`wait_any` in both forms."""
-    return request.param
+all_of = both_forms(bwp.wait_all, all_in_task)
+any_of = both_forms(bwp.wait_any, any_in_task)
+completing = both_forms(completed, completed_in_task)
 
 
-@pytest.fixture(params=[completed, completed_in_task], ids=["blocking", "task"])
-def completing(request):
-    """`as_completed` in both forms, as a list."""
-    return request.param
+def in_order(function, waits, **options):
+    found = dict(function(waits, **options))
+    return [found[wait] for wait in waits]
 
 
-@pytest.fixture(params=["all", "all in a task", "completed", "completed in a task"])
+RESULTS_OF = {
+    "all": partial(bwp.wait_all, on_failure="collect"),
+    "all in a task": partial(all_in_task, on_failure="collect"),
+    "completed": partial(in_order, completed),
+    "completed in a task": partial(in_order, completed_in_task),
+}
+
+
+@pytest.fixture(params=RESULTS_OF.values(), ids=RESULTS_OF)
 def results_of(request):
     """`results_of(waits)`: their results in order, by every function that runs all."""
-    match request.param:
-        case "all":
-            return lambda waits, **options: bwp.wait_all(waits, on_failure="collect", **options)
-        case "all in a task":
-            return lambda waits, **options: all_in_task(waits, on_failure="collect", **options)
-    function = completed if request.param == "completed" else completed_in_task
-
-    def run(waits, **options):
-        found = dict(function(waits, **options))
-        return [found[wait] for wait in waits]
-
-    return run
+    return request.param

@@ -3,7 +3,7 @@
 import asyncio
 import collections
 import json
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
@@ -65,30 +65,24 @@ def with_buckets(buckets):
 
 
 def test_aiobotocore_clients_are_awaited(exists, buckets, with_buckets, virtual_time):
+    async def state():
+        return virtual_time.now >= 3
+
     async def run(client):
         waits = [
             exists(client, "late", delay_pace=lambda _: 10),
             exists(client, "now"),
             Wait(client, "bucket_not_exists", {"Bucket": "never"}, max_wait=10),
+            ConditionWait(state, interval=1),
+            ConditionWait(lambda: "plain"),
         ]
-        return await wait_all_async(waits)
+        return await wait_all_async(waits, max_wait=100)
 
     outcomes = with_buckets(run)
     assert buckets == {"late": 3, "now": 1, "never": 1}
-    assert [outcome.attempts for outcome in outcomes] == [3, 1, 1]
-    assert [outcome.elapsed for outcome in outcomes] == [20, 0, 0]
+    assert [outcome.attempts for outcome in outcomes] == [3, 1, 1, 4, 1]
+    assert [outcome.elapsed for outcome in outcomes][:3] == [20, 0, 0]
     assert isinstance(outcomes[2], bwp.ExceptionOutcome)
-
-
-def test_conditions_run_beside_aiobotocore_clients(exists, with_buckets, virtual_time):
-    async def state():
-        return virtual_time.now >= 3
-
-    async def run(client):
-        conditions = [ConditionWait(state, interval=1), ConditionWait(lambda: "plain")]
-        return await wait_all_async([*conditions, exists(client, "late")], max_wait=100)
-
-    assert [outcome.attempts for outcome in with_buckets(run)] == [4, 1, 3]
 
 
 def test_first_success_ends_the_others(exists, with_buckets, virtual_time):
@@ -120,31 +114,6 @@ def test_closed_client_is_the_error_of_its_wait(exists, virtual_time):
     client = with_client(run)
     results = asyncio.run(wait_all_async([exists(client, "now")], on_failure="collect"))
     assert isinstance(results[0], Exception)
-
-
-def test_waits_of_one_kind_share_awaited_calls(virtual_time):
-    calls = []
-
-    def answer(request):
-        asked = [value for name, value in parse_qsl(request.body) if name.startswith("InstanceId")]
-        calls.append(asked)
-        state = "<instanceState><name>running</name></instanceState>"
-        items = "".join(f"<item><instanceId>{i}</instanceId>{state}</item>" for i in asked)
-        reservation = f"<item><instancesSet>{items}</instancesSet></item>"
-        text = f"<reservationSet>{reservation}</reservationSet>"
-        return 200, f"<DescribeInstancesResponse>{text}</DescribeInstancesResponse>"
-
-    async def run(client):
-        waits = [
-            Wait(client, "instance_running", {"InstanceIds": [f"i-{n}"]}, max_wait=60)
-            for n in range(250)
-        ]
-        return await wait_all_async(waits)
-
-    outcomes = with_client(run, "ec2", answer)
-    assert [len(asked) for asked in calls] == [100, 100, 50]
-    assert [list(outcome.by_id) for outcome in outcomes] == [[f"i-{n}"] for n in range(250)]
-    assert all(outcome.coalesced for outcome in outcomes)
 
 
 def test_awaited_waits_are_screened(virtual_time):

@@ -1,11 +1,9 @@
 """Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import collections
-import pickle
-import urllib.parse
+from types import SimpleNamespace
 
 import pytest
-from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ParamValidationError
 
 import boto_waiters_plus as bwp
@@ -32,47 +30,46 @@ def running(ec2, *ids, max_wait=600, **options):
     return Wait(ec2, "InstanceRunning", {"InstanceIds": list(ids)}, max_wait=max_wait, **options)
 
 
+def waits_by(client, waiter, member, ids):
+    return [Wait(client, waiter, {member: [each]}, max_wait=600) for each in ids]
+
+
 def ids_of(response):
     return [each["InstanceId"] for one in response["Reservations"] for each in one["Instances"]]
 
 
-class Calls(list):
-    """The identifiers of each call of a client, and when it was made."""
-
-    def __init__(self, client, clock=None):
-        super().__init__()
-        self.moments = []
-        self._clock = clock
-        client.meta.events.register("before-call.ec2.DescribeInstances", self._note)
-
-    def _note(self, params, **_):
-        body = params["body"]
-        pairs = body.items() if isinstance(body, dict) else urllib.parse.parse_qsl(body)
-        self.append([value for name, value in pairs if name.startswith("InstanceId.")])
-        self.moments.append(0 if self._clock is None else self._clock.now)
-
-    @property
-    def rounds(self):
-        return collections.Counter(self.moments)
+def asked_for(params, member):
+    body = params["body"].items()
+    return [value for name, value in body if name.startswith(f"{member}.")]
 
 
-def answer_instead(client, answer):
-    """Answer calls by hand: `answer(ids)` gives a status and a parsed response, or None."""
+def calls_of(client):
+    """Return a list of the identifiers of each call to come."""
+    calls = []
+
+    def note(params, **_):
+        calls.append(asked_for(params, "InstanceId"))
+
+    client.meta.events.register("before-call.ec2.DescribeInstances", note)
+    return calls
+
+
+def answer_instead(client, answer, member="InstanceId"):
+    """Answer calls by hand: `answer(ids)` gives a parsed response with its status, or None."""
 
     def hand(params, **_):
-        ids = [value for name, value in params["body"].items() if name.startswith("InstanceId.")]
-        found = answer(ids)
+        found = answer(asked_for(params, member))
         if found is None:
             return None
-        status, parsed = found
-        parsed.setdefault("ResponseMetadata", {"HTTPStatusCode": status})
-        return AWSResponse("https://ec2", status, {}, None), parsed
+        status = found.pop("status", 200)
+        found["ResponseMetadata"] = {"HTTPStatusCode": status}
+        return SimpleNamespace(status_code=status), found
 
-    client.meta.events.register("before-call.ec2.DescribeInstances", hand)
+    client.meta.events.register("before-call", hand)
 
 
-def client_error(code, status):
-    return status, {"Error": {"Code": code, "Message": "No."}}
+def client_error(code, status=400):
+    return {"Error": {"Code": code, "Message": "No."}, "status": status}
 
 
 def answer_states(client, state_of, unknown=()):
@@ -80,9 +77,9 @@ def answer_states(client, state_of, unknown=()):
 
     def answer(ids):
         if {*ids} & {*unknown}:
-            return client_error("InvalidInstanceID.NotFound", 400)
+            return client_error("InvalidInstanceID.NotFound")
         found = [{"InstanceId": each, "State": {"Name": state_of(each)}} for each in ids]
-        return 200, {"Reservations": [{"Instances": found}]}
+        return {"Reservations": [{"Instances": found}]}
 
     answer_instead(client, answer)
 
@@ -103,7 +100,8 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
             return "terminated"
         return "pending" if each in late and virtual_time.now < 20 else "running"
 
-    calls = Calls(ec2, virtual_time)
+    calls, rounds = calls_of(ec2), collections.Counter()
+    ec2.meta.events.register("before-call", lambda **_: rounds.update([virtual_time.now]))
     answer_states(ec2, state_of, unknown)
     results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
     for each, result in zip(ids, results, strict=True):
@@ -119,7 +117,7 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
             assert ids_of(result.response) == [each]
             assert (result.elapsed >= 20) == (each in late)
     assert sum(getattr(result, "coalesced", False) for result in results) > 180
-    first, *others = calls.rounds.values()
+    first, *others = rounds.values()
     # Each unknown identifier takes two calls in each of seven halvings.
     assert first <= 2 + 2 * 7 * len(unknown)
     # Unknown identifiers are asked for alone from then on.
@@ -127,28 +125,18 @@ def test_hundreds_of_instances_take_a_few_calls_a_round(ec2, virtual_time):
     assert all(len(ids) <= 100 for ids in calls)
 
 
-def test_no_round_takes_more_calls_than_needed(all_of, ec2, virtual_time):
-    calls = Calls(ec2, virtual_time)
-    answer_states(ec2, lambda _: "running" if virtual_time.now >= 10 else "pending")
-    outcomes = all_of([running(ec2, each) for each in names(200)])
-    assert set(calls.rounds.values()) == {2}
-    assert {outcome.attempts for outcome in outcomes} == {len(calls.rounds)}
-    assert all(outcome.coalesced for outcome in outcomes)
-    assert [ids_of(outcome.response) for outcome in outcomes] == [[each] for each in names(200)]
-
-
 # --- which waits share calls --------------------------------------------------------------------
 
 
 def test_coalescing_can_be_turned_off(ec2, instances, virtual_time):
-    ids, calls = instances(3), Calls(ec2)
+    ids, calls = instances(3), calls_of(ec2)
     outcomes = wait_all([running(ec2, each) for each in ids], coalesce=False)
     assert sorted(calls) == sorted([each] for each in ids)
     assert not any(outcome.coalesced for outcome in outcomes)
 
 
 def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
-    ids, calls = instances(5), Calls(ec2)
+    ids, calls = instances(5), calls_of(ec2)
     asked = [ids[:2], ids[1:4], ids[4:]]
     outcomes = wait_all([running(ec2, *each) for each in asked])
     assert calls == [ids]
@@ -169,11 +157,11 @@ def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
     ],
 )
 def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_time, one, other):
-    ids, calls = instances(2), Calls(ec2)
+    ids, calls = instances(2), calls_of(ec2)
     waits = []
     for each, changes in zip(ids, (one, other), strict=True):
-        options = {name: value for name, value in changes.items() if "_" in name}
-        parameters = {name: value for name, value in changes.items() if "_" not in name}
+        parameters = {name: changes[name] for name in changes if "_" not in name}
+        options = {name: changes[name] for name in changes if "_" in name}
         asked = {"InstanceIds": [each], **parameters}
         waits.append(Wait(ec2, "InstanceRunning", asked, max_wait=60, **options))
     wait_all(waits, on_failure="collect")
@@ -182,32 +170,23 @@ def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_tim
 
 
 def test_bounds_of_waits_that_share_may_differ(ec2, instances, virtual_time):
-    ids, calls = instances(4), Calls(ec2)
+    ids, calls = instances(4), calls_of(ec2)
     bounds = [{"max_wait": 20}, {"max_attempts": 3}, {"missing_ok_for": 30}, {"success_for": 0}]
     bounds[1]["retry_errors_for"] = {"UnauthorizedOperation": 30}
     wait_all([running(ec2, each, **options) for each, options in zip(ids, bounds, strict=True)])
     assert calls == [ids]
 
 
-def test_different_waiters_share_no_calls(ec2, instances, virtual_time):
-    ids, calls = instances(2), Calls(ec2)
+def test_different_waiters_or_clients_share_no_calls(client_of, ec2, instances, virtual_time):
+    ids, other = instances(2), client_of("ec2")
+    calls, of_other = calls_of(ec2), calls_of(other)
     ec2.terminate_instances(InstanceIds=ids)
-    waits = [
-        Wait(ec2, waiter, {"InstanceIds": [each]}, max_wait=60)
-        for waiter in ("InstanceTerminated", "InstanceRunning")
-        for each in ids
-    ]
+    asked = [(ec2, "InstanceTerminated"), (ec2, "InstanceRunning"), (other, "InstanceTerminated")]
+    waits = [each for pair in asked for each in waits_by(*pair, "InstanceIds", ids)]
     results = wait_all(waits, on_failure="collect")
-    assert calls == [ids, ids]
-    kinds = [bwp.ResponseOutcome] * 2 + [bwp.WaiterFailedError] * 2
-    assert [type(each) for each in results] == kinds
-
-
-def test_different_clients_share_no_calls(client_of, instances, virtual_time):
-    ids, clients = instances(2), [client_of("ec2") for _ in range(2)]
-    of_each = [Calls(client) for client in clients]
-    wait_all([running(client, each) for client in clients for each in ids])
-    assert of_each == [[ids], [ids]]
+    assert (calls, of_other) == ([ids, ids], [ids])
+    ended, failed = bwp.ResponseOutcome, bwp.WaiterFailedError
+    assert [type(each) for each in results[::2]] == [ended, failed, ended]
 
 
 def test_equal_values_of_different_types_are_not_shared(ec2, instances, virtual_time):
@@ -222,12 +201,8 @@ def test_equal_values_of_different_types_are_not_shared(ec2, instances, virtual_
 
 def test_names_and_ids_share_no_calls(ec2, virtual_time):
     ids = [ec2.create_security_group(GroupName=name, Description="d")["GroupId"] for name in "abcd"]
-    asked = [
-        {"GroupNames": ["a"]},
-        {"GroupIds": [ids[1]]},
-        {"GroupNames": ["c"]},
-        {"GroupIds": [ids[3]]},
-    ]
+    asked = [{"GroupNames": ["a"]}, {"GroupIds": ids[1:2]}]
+    asked += [{"GroupNames": ["c"]}, {"GroupIds": ids[3:]}]
     calls = []
     ec2.meta.events.register("before-call.ec2", lambda params, **_: calls.append(params))
     outcomes = wait_all([Wait(ec2, "SecurityGroupExists", each, max_wait=60) for each in asked])
@@ -237,64 +212,26 @@ def test_names_and_ids_share_no_calls(ec2, virtual_time):
 
 
 def test_wait_above_the_id_limit_is_sent_whole(ec2, virtual_time):
-    few, many, calls = names(2), names(101), Calls(ec2)
+    few, many, calls = names(2), names(101), calls_of(ec2)
     answer_states(ec2, lambda _: "running")
     wait_all([running(ec2, *many), *(running(ec2, each) for each in few)])
     assert sorted(calls, key=len) == [few, many]
 
 
-# --- other services -----------------------------------------------------------------------------
+# --- other waiters ------------------------------------------------------------------------------
 
 
-def test_missing_service_fails_alone(client_of, virtual_time):
-    ecs = client_of("ecs")
-    ecs.create_cluster(clusterName="cluster")
-    ecs.register_task_definition(
-        family="task", containerDefinitions=[{"name": "c", "image": "i", "memory": 8}]
-    )
-    made = {"cluster": "cluster", "taskDefinition": "task", "desiredCount": 0}
-    arns = [
-        ecs.create_service(serviceName=f"s{n}", **made)["service"]["serviceArn"] for n in range(12)
-    ]
-    calls = []
-    ecs.meta.events.register("before-call.ecs.DescribeServices", lambda **_: calls.append(1))
-    names = [f"s{number}" if number % 2 else arn for number, arn in enumerate(arns)]
-    waits = [
-        Wait(ecs, "ServicesInactive", {"cluster": "cluster", "services": [name]}, max_wait=60)
-        for name in [*names, "nowhere"]
-    ]
-    virtual_time.call_at(
-        1, lambda: [ecs.delete_service(cluster="cluster", service=arn, force=True) for arn in arns]
-    )
-    *results, missing = wait_all(waits, on_failure="collect")
-    assert isinstance(missing, bwp.WaiterFailedError)
-    assert "'MISSING'" in str(missing)
-    for arn, result in zip(arns, results, strict=True):
-        assert [each["serviceArn"] for each in result.response["services"]] == [arn]
-        assert result.response["failures"] == []
-        assert result.coalesced
-    # The service takes ten identifiers in one call.
-    assert len(calls) == 2 + 2
-
-
-def test_error_of_a_shared_call_may_be_success(client_of, ec2, virtual_time):
+def test_error_of_a_shared_call_may_be_success(client_of, virtual_time):
     elb = client_of("elbv2")
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    subnets = [
-        ec2.create_subnet(
-            VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=f"us-east-1{zone}"
-        )["Subnet"]["SubnetId"]
-        for number, zone in enumerate("ab")
-    ]
-    made = elb.create_load_balancer(Name="there", Subnets=subnets)
-    arn = made["LoadBalancers"][0]["LoadBalancerArn"]
-    virtual_time.call_at(30, lambda: elb.delete_load_balancer(LoadBalancerArn=arn))
-    there, never = wait_all(
-        [
-            Wait(elb, "LoadBalancersDeleted", {"Names": [name]}, max_wait=600)
-            for name in ("there", "never")
-        ]
-    )
+
+    def answer(asked):
+        if virtual_time.now >= 30 or asked != ["there"]:
+            return client_error("LoadBalancerNotFound")
+        return {"LoadBalancers": [{"LoadBalancerName": "there"}]}
+
+    answer_instead(elb, answer, "Names.member")
+    waits = waits_by(elb, "LoadBalancersDeleted", "Names", ["there", "never"])
+    there, never = wait_all(waits)
     assert {type(there), type(never)} == {bwp.ExceptionOutcome}
     assert there.elapsed >= 30
     assert (never.elapsed, never.coalesced) == (0, False)
@@ -302,28 +239,14 @@ def test_error_of_a_shared_call_may_be_success(client_of, ec2, virtual_time):
 
 def test_omission_in_a_response_may_be_success(client_of, virtual_time):
     scaling = client_of("autoscaling")
-    launch = {"LaunchConfigurationName": "lc"}
-    scaling.create_launch_configuration(ImageId="ami-12345678", InstanceType="t2.nano", **launch)
-    for name in ("one", "two"):
-        scaling.create_auto_scaling_group(
-            AutoScalingGroupName=name,
-            MinSize=0,
-            MaxSize=1,
-            AvailabilityZones=["us-east-1a"],
-            **launch,
-        )
-        virtual_time.call_at(
-            20,
-            lambda name=name: scaling.delete_auto_scaling_group(
-                AutoScalingGroupName=name, ForceDelete=True
-            ),
-        )
-    outcomes = wait_all(
-        [
-            Wait(scaling, "GroupNotExists", {"AutoScalingGroupNames": [name]}, max_wait=600)
-            for name in ("one", "never", "two")
-        ]
-    )
+
+    def answer(asked):
+        there = [] if virtual_time.now >= 20 else [name for name in asked if name != "never"]
+        return {"AutoScalingGroups": [{"AutoScalingGroupName": name} for name in there]}
+
+    answer_instead(scaling, answer, "AutoScalingGroupNames.member")
+    names = ["one", "never", "two"]
+    outcomes = wait_all(waits_by(scaling, "GroupNotExists", "AutoScalingGroupNames", names))
     assert [outcome.response["AutoScalingGroups"] for outcome in outcomes] == [[], [], []]
     assert [outcome.elapsed >= 20 for outcome in outcomes] == [True, False, True]
     # That identifier was asked for once more, alone.
@@ -333,43 +256,19 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
 # --- errors -------------------------------------------------------------------------------------
 
 
-def test_denied_access_to_one_id_is_its_own(ec2, instances, virtual_time):
-    ids = instances(8)
-    denied = client_error("UnauthorizedOperation", 403)
-    answer_instead(ec2, lambda asked: denied if ids[3] in asked else None)
-    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
-    refused = results.pop(3)
-    assert isinstance(refused, bwp.WaiterFailedError)
-    assert "UnauthorizedOperation" in str(refused)
-    assert {type(each) for each in results} == {bwp.ResponseOutcome}
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [("ExpiredToken", 403), ("RequestLimitExceeded", 503), ("InternalError", 500)],
-)
-def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status):
-    calls = Calls(ec2)
-    answer_instead(ec2, lambda _: client_error(code, status))
-    waits = [running(ec2, f"i-{n}", retry_transient=False) for n in range(30)]
-    results = wait_all(waits, on_failure="collect")
-    assert len(calls) == 1
-    assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterFailedError, 1)}
-
-
 def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time):
-    ids, calls = instances(30), Calls(ec2)
+    ids, calls = instances(30), calls_of(ec2)
     unavailable = client_error("Unavailable", 503)
-    answer_instead(ec2, lambda _: unavailable if len(calls) < 5 else None)
+    answer_instead(ec2, lambda _: {**unavailable} if len(calls) < 5 else None)
     outcomes = wait_all([running(ec2, each) for each in ids])
     assert all(outcome.attempts >= 5 for outcome in outcomes)
     assert all(len(asked) == 30 for asked in calls[:5])
 
 
 def test_response_without_identifiers_disbands_the_group(ec2, virtual_time):
-    calls = Calls(ec2)
+    calls = calls_of(ec2)
     state = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
-    answer_instead(ec2, lambda _: (200, {**state}))
+    answer_instead(ec2, lambda _: {**state})
     ids = [f"i-{number}" for number in range(4)]
     outcomes = wait_all([running(ec2, each) for each in ids])
     assert calls[0] == ids
@@ -390,16 +289,13 @@ def test_each_wait_has_its_own_events(ec2, instances, virtual_time):
         [running(ec2, each, min_delay=15, on_attempt=seen[each].append) for each in ids],
         progress=progress.append,
     )
-    assert [[event.state for event in seen[each]] for each in ids] == [
-        ["stopped", "running"],
-        ["running"],
-        ["running"],
-    ]
+    states = [[event.state for event in seen[each]] for each in ids]
+    assert states == [["stopped", "running"], ["running"], ["running"]]
     assert {each.index for each in progress} == {0, 1, 2}
 
 
 def test_the_first_of_those_that_share_ends_all(any_of, ec2, instances, virtual_time):
-    ids, calls = instances(3), Calls(ec2)
+    ids, calls = instances(3), calls_of(ec2)
     ec2.stop_instances(InstanceIds=ids)
     virtual_time.call_at(30, lambda: ec2.start_instances(InstanceIds=ids[1:2]))
     wait, outcome = any_of([running(ec2, each) for each in ids])
@@ -407,28 +303,14 @@ def test_the_first_of_those_that_share_ends_all(any_of, ec2, instances, virtual_
     assert all(asked == ids for asked in calls)
 
 
-def test_outcomes_and_errors_can_be_pickled(ec2, instances, virtual_time):
-    ids = instances(3)
-    ec2.terminate_instances(InstanceIds=ids[:1])
-    results = wait_all([running(ec2, each) for each in ids], on_failure="collect")
-    failed, first, _ = pickle.loads(pickle.dumps(results))
-    assert isinstance(failed, bwp.WaiterFailedError)
-    assert first == results[1]
-    assert first.coalesced
-    assert list(first.by_id) == [ids[1]]
-
-
 # --- by identifier, of a single wait ------------------------------------------------------------
 
 
 def test_single_wait_has_items_by_id(s3, ec2, instances, virtual_time):
-    ids = instances(3)
-    outcome = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
-    assert list(outcome.by_id) == ids
-    assert all(outcome.by_id[each]["InstanceId"] == each for each in ids)
-    assert "ImageId" not in repr(outcome)
-    stock = bwp.enable(ec2).get_waiter("instance_running")
-    assert list(stock.wait(InstanceIds=ids).by_id) == ids
+    ids, stock = instances(3), bwp.enable(ec2).get_waiter("instance_running")
+    found = bwp.wait_until(ec2, "InstanceRunning", max_wait=60, InstanceIds=ids)
+    for outcome in (found, stock.wait(InstanceIds=ids)):
+        assert [each["InstanceId"] for each in outcome.by_id.values()] == [*outcome.by_id] == ids
     # Without identifiers there are none.
     assert bwp.wait_until(s3, "BucketExists", max_wait=9, Bucket="first").by_id == {}
     assert bwp.wait_until(ec2, "InstanceRunning", max_wait=9).by_id == {}

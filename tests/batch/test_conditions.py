@@ -5,11 +5,13 @@ import contextvars
 import threading
 import time
 from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.conditions import ConditionWait, Signal, failure, retry, success
+from boto_waiters_plus.conditions import ConditionWait, Signal, failure, poll, retry, success
 
 
 @pytest.fixture
@@ -32,23 +34,26 @@ def from_second(virtual_time):
 
 def test_conditions_and_waits_run_together(results_of, exists, s3, from_second, virtual_time):
     virtual_time.call_at(40, lambda: s3.create_bucket(Bucket="later"))
-    state = from_second(7)
+    events, news, state = [], [], from_second(7)
+    bwp.install(on_event=events.append)
     waits = [exists(s3, "later"), ConditionWait(state, interval=1), exists(s3, "first")]
-    bucket, ready, _ = results_of(waits, max_wait=100)
+    bucket, ready, _ = results_of(waits, max_wait=100, progress=news.append)
     assert bucket.waiter == "BucketExists"
     assert isinstance(ready, bwp.ResponseOutcome)
     assert (ready.response, ready.observed, ready.attempts) == ("ready", "ready", 8)
     assert (ready.waiter, ready.label) == ("condition", "state")
     assert state.times == list(range(8))
+    told = [event.kind for event in events if event.label == "state"]
+    assert told == ["start", *["attempt"] * 8, "success"]
+    assert ("condition", "state") in {(each.waiter, each.label) for each in news}
+    assert max(each.ended for each in news) == 3
 
 
 def test_the_first_is_a_condition_or_a_wait(any_of, exists, s3, from_second, virtual_time):
     condition = ConditionWait(from_second(9), "ready", label="the deployment", interval=3)
     which, outcome = any_of([exists(s3, "never"), condition], max_wait=100)
-    assert which is condition
-    assert outcome.label == "the deployment"
-    never = from_second(1e9)
-    wait = exists(s3, "first")
+    assert (which, outcome.label) == (condition, "the deployment")
+    never, wait = from_second(1e9), exists(s3, "first")
     assert any_of([ConditionWait(never), wait], max_wait=100)[0] is wait
     calls = len(never.times)
     virtual_time.advance(50)
@@ -56,26 +61,18 @@ def test_the_first_is_a_condition_or_a_wait(any_of, exists, s3, from_second, vir
 
 
 def test_bounds_are_those_of_the_run_or_of_the_wait(all_of, from_second):
-    waits = [
-        ConditionWait(from_second(99, before="no"), "ready", max_wait=timedelta(seconds=2)),
-        ConditionWait(from_second(99, before="no"), "ready", max_attempts=4, interval=1),
-        ConditionWait(from_second(99, before="no"), "ready", max_wait=50),
-        ConditionWait(from_second(99), max_wait=0),
-        ConditionWait(from_second(99), max_wait=-1),
-    ]
-    with pytest.raises(bwp.WaitersError) as raised:
-        all_of(waits, max_wait=10)
-    errors = raised.value.errors.values()
-    assert [type(error) for error in errors] == [
-        bwp.WaiterTimeoutError,
-        bwp.WaiterAttemptsError,
-        bwp.WaiterTimeoutError,
-        bwp.WaiterTimeoutError,
-        bwp.WaiterTimeoutError,
-    ]
-    assert [error.elapsed for error in errors] == pytest.approx([2, 3, 10, 0, 0], abs=0.2)
-    assert [error.attempts for error in errors][3:] == [1, 0]
-    assert [error.last_value for error in errors][:3] == ["no", "no", "no"]
+    state, bounds = from_second(99, before="no"), [timedelta(seconds=2), 50, 0, -1]
+    waits = [ConditionWait(state, "ready", max_wait=bound) for bound in bounds]
+    waits.append(ConditionWait(state, "ready", max_attempts=4, interval=1))
+    *timed_out, attempts = results = all_of(
+        waits, max_wait=timedelta(seconds=10), on_failure="collect"
+    )
+    assert {type(error) for error in timed_out} == {bwp.WaiterTimeoutError}
+    assert isinstance(attempts, bwp.WaiterAttemptsError)
+    assert [each.elapsed for each in results] == pytest.approx([2, 10, 0, 0, 3], abs=0.2)
+    assert [error.attempts for error in results][2:] == [1, 0, 4]
+    assert [error.max_wait for error in results] == [2, 10, 0, -1, 10]
+    assert [error.last_value for error in results] == ["no", "no", "no", None, "no"]
 
 
 def test_a_deadline_bounds_all(all_of, exists, s3, from_second, virtual_time):
@@ -84,78 +81,45 @@ def test_a_deadline_bounds_all(all_of, exists, s3, from_second, virtual_time):
     assert virtual_time.now == pytest.approx(5, abs=0.3)
 
 
-def test_cases_decide(all_of, from_second):
-    handled = []
+def test_cases_and_errors_of_a_callable_decide(all_of, from_second):
+    handled, error = [], KeyError("x")
     cases = [success("ready"), retry("pending", handled.append), failure("broken")]
     waits = [
         ConditionWait(from_second(2, before="pending"), cases, interval=1),
         ConditionWait(from_second(2, "broken", "other"), cases, interval=1),
-        ConditionWait(from_second(0), success("ready")),
-    ]
-    ready, broken, single = all_of(waits, max_wait=9, on_failure="collect")
-    assert ready.response == single.response == "ready"
-    assert handled == ["pending", "pending"]
-    assert isinstance(broken, bwp.WaiterFailedError)
-    assert broken.last_value == "broken"
-    # It holds no frames of the run.
-    assert broken.__traceback__ is None
-
-
-def test_errors_of_a_callable_are_those_of_its_wait(all_of, from_second):
-    waits = [
-        ConditionWait(from_second(9, before=KeyError("x"))),
-        ConditionWait(from_second(3, before=KeyError("x")), retry_on=KeyError, interval=1),
-        ConditionWait(from_second(9, before=KeyError("x")), retry_on=KeyError, max_wait=2),
+        ConditionWait(from_second(9, before=error)),
+        ConditionWait(from_second(3, before=error), retry_on=KeyError, interval=1),
+        ConditionWait(from_second(9, before=error), retry_on=KeyError, max_wait=2),
         ConditionWait(from_second(9), delay_pace=lambda _: "soon"),
     ]
-    raised, retried, timed_out, unpaced = all_of(waits, max_wait=20, on_failure="collect")
-    assert isinstance(raised, KeyError)
-    assert isinstance(unpaced, ValueError)
+    results = all_of(waits, max_wait=20, on_failure="collect")
+    ready, broken, raised, retried, timed_out, unpaced = results
+    assert (ready.response, handled) == ("ready", ["pending", "pending"])
+    assert isinstance(broken, bwp.WaiterFailedError)
+    # It holds no frames of the run.
+    assert (broken.last_value, broken.__traceback__) == ("broken", None)
     assert retried.attempts == 4
     assert isinstance(timed_out, bwp.WaiterTimeoutError)
-    assert isinstance(timed_out.__cause__, KeyError)
-    assert "The last exception that was retried: KeyError: 'x'." in str(timed_out)
+    assert [type(each) for each in (raised, timed_out.__cause__)] == [KeyError] * 2
+    assert isinstance(unpaced, ValueError)
 
 
-def test_options_of_conditions(all_of, from_second, virtual_time):
-    events, signal, cancelled = [], Signal(), threading.Event()
+def test_without_polling_only_a_signal_starts_attempts(all_of, from_second, virtual_time):
+    signal, woken = Signal(), from_second(1)
     virtual_time.call_at(4, signal.notify)
-    virtual_time.call_at(3, cancelled.set)
-    waits = [
-        ConditionWait(from_second(2), success_count=3, interval=1, on_attempt=events.append),
-        ConditionWait(woken := from_second(1), signal=signal, polling=False, initial_delay=0),
-        ConditionWait(from_second(99), cancel_event=cancelled),
-        ConditionWait(paced := from_second(99), max_attempts=3, delay_pace=lambda n: n),
-    ]
-    steady, by_signal, cancel, attempts = all_of(waits, max_wait=60, on_failure="collect")
-    assert steady.attempts == 5
-    assert [event.attempt for event in events] == [1, 2, 3, 4, 5]
-    assert {event.waiter for event in events} == {"condition"}
-    assert by_signal.attempts == 2
+    wait = ConditionWait(woken, signal=signal, polling=False, initial_delay=0)
+    assert all_of([wait], max_wait=60)[0].attempts == 2
     assert woken.times == pytest.approx([0, 4], abs=0.11)
-    assert isinstance(cancel, bwp.WaiterCancelledError)
-    assert isinstance(attempts, bwp.WaiterAttemptsError)
-    assert paced.times == [0, 1, 3]
 
 
 def test_many_cancel_events_end_each_their_wait(results_of, from_second, virtual_time):
-    waits = [
-        ConditionWait(from_second(1e9), cancel_event=threading.Event(), max_wait=300)
-        for _ in range(30)
-    ]
-    for second, wait in enumerate(waits):
-        virtual_time.call_at(second, wait.options.cancel_event.set)
-    results = results_of(waits)
+    events = [threading.Event() for _ in range(30)]
+    for second, event in enumerate(events):
+        virtual_time.call_at(second, event.set)
+    never = from_second(1e9)
+    results = results_of([ConditionWait(never, cancel_event=e, max_wait=300) for e in events])
     assert {type(each) for each in results} == {bwp.WaiterCancelledError}
     assert [each.elapsed for each in results] == pytest.approx(range(30), abs=0.11)
-
-
-def test_condition_takes_defaults_of_its_run(results_of, from_second, virtual_time):
-    wait, cancelled = ConditionWait(from_second(99)), threading.Event()
-    bwp.install(defaults={"cancel_event": cancelled})
-    virtual_time.call_at(5, cancelled.set)
-    (result,) = results_of([wait], max_wait=60)
-    assert isinstance(result, bwp.WaiterCancelledError)
 
 
 def test_broken_cancel_event_ends_its_wait_only(all_of, from_second, virtual_time):
@@ -185,21 +149,9 @@ def test_system_exit_in_a_call_ends_the_run(results_of, from_second, virtual_tim
     assert ends == {("leaves", "exception"), ("other", "cancel")}
 
 
-def test_events_and_progress_tell_of_conditions(results_of, exists, s3, from_second):
-    events, news = [], []
-    bwp.install(on_event=events.append)
-    waits = [ConditionWait(from_second(1), label="the job", interval=1), exists(s3, "first")]
-    results_of(waits, max_wait=9, progress=news.append)
-    told = [event.kind for event in events if event.label == "the job"]
-    assert told == ["start", "attempt", "attempt", "success"]
-    assert ("condition", "the job") in {(each.waiter, each.label) for each in news}
-    assert max(each.ended for each in news) == 2
-
-
 def test_a_condition_can_run_again(all_of, from_second):
     wait = ConditionWait(from_second(1), interval=1)
-    assert all_of([wait], max_wait=9)[0].attempts == 2
-    assert all_of([wait], max_wait=9)[0].attempts == 1
+    assert [all_of([wait], max_wait=9)[0].attempts for _ in range(2)] == [2, 1]
 
 
 # --- where a callable runs --------------------------------------------------------------------
@@ -232,31 +184,24 @@ def test_a_coroutine_function_runs_in_the_loop(exists, s3):
     assert [outcome.response for outcome in asyncio.run(main())][::2] == [True, "plain"]
 
 
-def test_a_callable_that_hangs_holds_up_nothing(all_of):
+@pytest.fixture
+def hanging():
+    """A callable that hangs until the test is over."""
     released = threading.Event()
-    waits = [
-        ConditionWait(lambda: released.wait(60), max_wait=0.3),
-        ConditionWait(lambda: "ready", success_count=3, interval=0.05, max_wait=60),
-    ]
-    try:
-        hung, ready = all_of(waits, on_failure="collect")
-    finally:
-        released.set()
+    yield lambda: released.wait(60)
+    released.set()
+
+
+def test_a_callable_that_hangs_holds_up_nothing(all_of, hanging):
+    other = ConditionWait(lambda: "ready", success_count=3, interval=0.05, max_wait=60)
+    hung, ready = all_of([ConditionWait(hanging, max_wait=0.3), other], on_failure="collect")
     assert isinstance(hung, bwp.WaiterTimeoutError)
     assert ready.attempts == 3
 
 
-def test_the_run_bounds_a_single_attempt(all_of):
-    released = threading.Event()
+def test_the_run_bounds_a_single_attempt(all_of, hanging):
     started = time.monotonic()
-    try:
-        (hung,) = all_of(
-            [ConditionWait(lambda: released.wait(9), max_wait=0)],
-            max_wait=0.3,
-            on_failure="collect",
-        )
-    finally:
-        released.set()
+    (hung,) = all_of([ConditionWait(hanging, max_wait=0)], max_wait=0.3, on_failure="collect")
     assert time.monotonic() - started < 5
     assert isinstance(hung, bwp.WaiterTimeoutError)
     assert "timed out after 0." in str(hung)
@@ -266,11 +211,8 @@ def test_the_run_bounds_a_single_attempt(all_of):
 
 
 def test_the_run_bounds_a_single_awaited_attempt(virtual_time):
-    async def hang():
-        await asyncio.sleep(60)
-
-    waits = [ConditionWait(hang, max_wait=0)]
-    run = bwp.wait_all_async(waits, max_wait=9, on_failure="collect")
+    wait = ConditionWait(partial(asyncio.sleep, 60), max_wait=0)
+    run = bwp.wait_all_async([wait], max_wait=9, on_failure="collect")
     assert "timed out after 9 s" in str(asyncio.run(run)[0])
     assert virtual_time.now == pytest.approx(9, abs=0.3)
 
@@ -373,6 +315,42 @@ def test_a_hidden_coroutine_is_refused(all_of):
     (error,) = all_of([ConditionWait(lambda: coroutine())], max_wait=60, on_failure="collect")  # noqa: PLW0108 - hides what it is
     assert isinstance(error, TypeError)
     assert "wait_all_async" in str(error)
+
+
+# --- interrupts ---------------------------------------------------------------------------------
+
+ANY_ERROR = {
+    "acceptors": [{"state": "success", "matcher": {"success": False}}],
+    "minDelay": 5,
+    "maxDelay": 5,
+}
+
+
+@pytest.mark.parametrize("where", ["call", "sleep", "event"])
+@pytest.mark.parametrize(
+    "interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
+)
+def test_an_interrupt_is_no_reply_and_passes(interrupt, where, monkeypatch):
+    def stop(*_):
+        raise interrupt
+
+    if where == "sleep":
+        monkeypatch.setattr(time, "sleep", stop)
+    event = SimpleNamespace(is_set=lambda: False, wait=stop) if where == "event" else None
+    with pytest.raises(interrupt):
+        poll(stop if where == "call" else lambda: None, ANY_ERROR, max_wait=60, cancel_event=event)
+
+
+def test_events_of_another_thread_end_a_sleep():
+    wake, cancel, calls = threading.Event(), threading.Event(), []
+
+    def call():
+        calls.append(1)
+        threading.Thread(target=(wake if len(calls) == 1 else cancel).set).start()
+
+    with pytest.raises(bwp.WaiterCancelledError) as caught:
+        poll(call, ANY_ERROR, max_wait=600, cancel_event=cancel, wake_signal=wake)
+    assert caught.value.attempts == len(calls) == 2
 
 
 # --- bad arguments -----------------------------------------------------------------------------

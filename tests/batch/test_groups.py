@@ -3,11 +3,13 @@
 import collections
 import functools
 import itertools
+import json
 import threading
 from types import SimpleNamespace
 
 import pytest
 from batch.calls import run_awaited, run_blocking
+from case_tables import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,17 +20,13 @@ from boto_waiters_plus.testing import virtual_time as open_virtual_time
 CLIENT, OTHER = "us-east-1", "us-east-1 b"
 NEVER = 1e9
 UNKNOWN = {"Error": {"Code": "InvalidInstanceID.NotFound", "Message": "No."}}
-FIXED = {"min_delay": 20, "max_delay": 20}
-LAST = {"max_wait": 25}
+SCHEDULES = json.loads((CASES / "schedules.json").read_text("utf-8"))
 
 
 @functools.cache
-def _every(seconds):
+def pace(seconds):
+    """One function for all waits with this delay, which so are alike."""
     return lambda _: float(seconds)
-
-
-def every(seconds):
-    return {"delay_pace": _every(seconds)}
 
 
 class World:
@@ -63,12 +61,14 @@ class World:
         return seconds, {"Reservations": [{"Instances": found}]}
 
     def run(self, run, waits, **options):
-        """Run waits for these identifiers, each with its options."""
+        """Run waits for these identifiers, each with its options; `every` is a fixed delay."""
 
         def made(clients):
             bounds = {"min_delay": 10, "max_delay": 60, "max_wait": 600}
             for each, own in waits.items():
                 options = {**bounds, **own}
+                if "every" in options:
+                    options["delay_pace"] = pace(options.pop("every"))
                 client = clients[options.pop("client", CLIENT)]
                 yield Wait(client, "InstanceRunning", {"InstanceIds": [each]}, **options)
 
@@ -100,7 +100,7 @@ def alike(ids, **options):
 
 def test_groups_take_turns_with_others_of_their_client(run, virtual_time):
     world = World(virtual_time, latency=1)
-    world.run(run, {**alike(names(400)), "few": every(9)}, pool=1)
+    world.run(run, {**alike(names(400)), "few": {"every": 9}}, pool=1)
     assert world.polls_of("few") == [1]
 
 
@@ -123,44 +123,18 @@ def test_culprit_stays_alone_while_its_attempts_are_errors(run, virtual_time):
 
 # --- one schedule -----------------------------------------------------------------------------
 
-SCHEDULES = {
-    "the late one joins": [
-        ("early", 90, every(30), [0, 30, 60, 90]),
-        ("late", 90, {**every(30), "initial_delay": 7}, [30, 60, 90]),
-    ],
-    "no wait is polled before its initial delay": [
-        ("early", 90, every(30), [0, 30, 60, 90]),
-        ("late", 90, {**every(30), "initial_delay": 45}, [60, 90]),
-    ],
-    "no wait joins for which it would be too late": [
-        ("early", 90, every(30), [0, 30, 60, 90]),
-        ("late", 0, {**every(30), "initial_delay": 7, "max_wait": 32}, [7]),
-    ],
-    "a last attempt is made when it is due": [
-        ("short", 24, {**every(20), **LAST}, [0, 20, 24.75]),
-        ("long", 100, every(20), [0, 20, 40, 60, 80, 100]),
-    ],
-    "a last attempt postpones no other": [
-        ("short", 1000, {**FIXED, "max_wait": 35}, [0, 34.75]),
-        ("long", 100, FIXED, [0, 20, 40, 60, 80, 100]),
-    ],
-    "each has its own attempts": [
-        ("few", 1000, {**every(30), "max_attempts": 2}, [0, 30]),
-        ("many", 1000, {**every(30), "max_attempts": 4}, [0, 30, 60, 90]),
-    ],
-}
-
 
 @pytest.mark.parametrize("waits", SCHEDULES.values(), ids=SCHEDULES)
 def test_waits_share_a_schedule(run, virtual_time, waits):
-    world = World(virtual_time, ready_at={name: ready_at for name, ready_at, _, _ in waits})
-    world.run(run, {name: options for name, _, options, _ in waits})
-    assert [world.polls_of(name) for name in world.ready_at] == [polls for *_, polls in waits]
+    world = World(virtual_time, ready_at={name: each["ready_at"] for name, each in waits.items()})
+    world.run(run, {name: each["options"] for name, each in waits.items()})
+    polls = {name: each["polls"] for name, each in waits.items()}
+    assert {name: world.polls_of(name) for name in waits} == polls
 
 
 def test_slow_last_attempt_is_not_held_for_the_others(virtual_time):
     world = World(virtual_time, ready_at={"short": 40, "later": 100}, latency=16)
-    waits = {"short": {"max_wait": 70, **every(30)}, "later": {"initial_delay": 8, **every(30)}}
+    waits = {"short": {"max_wait": 70, "every": 30}, "later": {"initial_delay": 8, "every": 30}}
     world.run(run_awaited, waits)
     assert world.polls_of("short") == [0, 46]
     assert world.polls_of("later")[:2] == [8, 54]
@@ -170,7 +144,7 @@ def test_signal_to_one_wait_postpones_no_other(run, virtual_time):
     world, wake = World(virtual_time, ready_at={"0": 60, "1": 60}), threading.Event()
     for moment in (12, 23, 28):
         virtual_time.call_at(moment, wake.set)
-    world.run(run, {"0": {"wake_signal": wake, **every(30)}, "1": every(30)})
+    world.run(run, {"0": {"wake_signal": wake, "every": 30}, "1": {"every": 30}})
     assert world.polls_of("0")[:4] == pytest.approx([0, 12, 23, 28], abs=0.06)
     assert world.polls_of("1")[:3] == [0, 30, 60]
 
@@ -179,7 +153,7 @@ def test_one_late_answer_postpones_no_other_wait(virtual_time):
     latencies, ids = iter([0.1, 25.0]), names(200)
     world = World(virtual_time, ready_at=dict.fromkeys(ids, NEVER))
     world.latency = lambda: next(latencies, 0.1)
-    world.run(run_awaited, alike(ids, **every(30), max_wait=200))
+    world.run(run_awaited, alike(ids, every=30, max_wait=200))
     # In time: at 30.1, at 60.2. The delay after the late answer ends at 55.
     assert world.polls_of(ids[0])[:3] == pytest.approx([0, 30.1, 60.2])
     assert world.polls_of(ids[-1])[:3] == pytest.approx([0, 60.2, 90.3])
@@ -189,7 +163,7 @@ def test_answers_in_sequence_postpone_the_whole_group(virtual_time):
     latencies, ids = iter([0, 5, 10, 15, 20]), names(500)
     world = World(virtual_time, ready_at=dict.fromkeys(ids, NEVER))
     world.latency = lambda: next(latencies, 0.1)
-    world.run(run_awaited, alike(ids, **every(30), max_wait=90))
+    world.run(run_awaited, alike(ids, every=30, max_wait=90))
     assert {tuple(world.polls_of(each)[:2]) for each in ids} == {(0, 50)}
 
 
@@ -198,6 +172,8 @@ def test_delay_pace_is_called_once_for_the_group(run, virtual_time):
     world = World(virtual_time, ready_at=dict.fromkeys(ids, 100))
     world.run(run, alike(ids, delay_pace=lambda _: float(next(draws))))
     assert world.counts() == {0: 3, 20: 3, 41: 3, 63: 3, 86: 3, 110: 3}
+    assert [[*each.by_id] for each in world.results.values()] == [[each] for each in ids]
+    assert all(each.coalesced for each in world.results.values())
 
 
 # --- ends -------------------------------------------------------------------------------------
@@ -235,7 +211,7 @@ def test_wait_cancelled_during_call_leaves_it_to_others(run, virtual_time):
 
 def test_group_whose_waits_expired_in_queue_is_polled_again(virtual_time):
     world = World(virtual_time, latency=iter([30, 0]).__next__)
-    waits = {"busy": {"max_wait": 100, **every(7)}, "first": {"max_wait": 20}}
+    waits = {"busy": {"max_wait": 100, "every": 7}, "first": {"max_wait": 20}}
     world.run(run_awaited, {**waits, "second": {"initial_delay": 50}}, threads=1)
     assert isinstance(world.results["first"], WaiterTimeoutError)
     assert [asked for _, asked in world.calls] == [["busy"], ["second"]]
@@ -254,36 +230,28 @@ def test_halves_that_queue_too_long_time_out(virtual_time):
 
 # --- whatever happens -------------------------------------------------------------------------
 
-THINGS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "ready_at": st.floats(0, 150),
-            "unknown_until": st.one_of(st.just(0.0), st.floats(0, 100), st.just(NEVER)),
-            "initial_delay": st.sampled_from([0, 0, 0, 5, 33]),
-        }
-    ),
-    min_size=1,
-    max_size=25,
-)
+READY_AT, INITIAL_DELAY = st.floats(0, 150), st.sampled_from([0, 0, 0, 5, 33])
+UNKNOWN_UNTIL = st.one_of(st.just(0.0), st.floats(0, 100), st.just(NEVER))
+THINGS = st.lists(st.tuples(READY_AT, UNKNOWN_UNTIL, INITIAL_DELAY), min_size=1, max_size=25)
 
 
 @given(things=THINGS, threads=st.integers(1, 4), latency=st.sampled_from([0.0, 0.2, 3.0]))
 @settings(max_examples=20)
 def test_each_wait_ends_as_it_would_alone(things, threads, latency):
+    ready_at, unknown, delays = (
+        dict(zip(names(len(things)), values, strict=True)) for values in zip(*things, strict=True)
+    )
     with open_virtual_time() as clock:
-        things = dict(zip(names(len(things)), things, strict=True))
-        world = World(clock, latency=latency)
-        world.ready_at = {name: thing["ready_at"] for name, thing in things.items()}
-        world.unknown = {name: thing["unknown_until"] for name, thing in things.items()}
-        waits = {name: {"initial_delay": one["initial_delay"]} for name, one in things.items()}
+        world = World(clock, ready_at=ready_at, unknown=unknown, latency=latency)
+        waits = {name: {"initial_delay": delay} for name, delay in delays.items()}
         world.run(run_blocking, waits, threads=threads)
         assert clock.now <= 600 + 3 + 0.01
-    for name, thing in things.items():
-        result, polls = world.results[name], world.polls_of(name)
-        assert polls[0] >= thing["initial_delay"]
-        expected = WaiterTimeoutError if thing["unknown_until"] == NEVER else ResponseOutcome
+    for name, result in world.results.items():
+        polls = world.polls_of(name)
+        assert polls[0] >= delays[name]
+        expected = WaiterTimeoutError if unknown[name] == NEVER else ResponseOutcome
         assert isinstance(result, expected)
         if expected is ResponseOutcome:
-            assert polls[-1] >= thing["ready_at"]
+            assert polls[-1] >= ready_at[name]
             [reservation] = result.response["Reservations"]
             assert [each["InstanceId"] for each in reservation["Instances"]] == [name]

@@ -1,5 +1,6 @@
 """Batches whose calls hang on a real server, under Ctrl-C, abandoned, and beside forks."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -52,17 +53,23 @@ def test_hung_calls_end_at_the_deadline_together(all_of, exists, hung_service):
     assert {error.attempts for error in errors} == {1}
 
 
-@pytest.mark.parametrize("whose", ["its own", "that of all"])
-def test_cancel_event_ends_calls_in_flight(all_of, exists, hung_service, whose):
+@contextlib.contextmanager
+def meanwhile(wait, act):
+    """Act in another thread after waiting for something."""
+    thread = threading.Thread(target=lambda: (wait(), act()))
+    thread.start()
+    yield
+    thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize("is_of_all", [False, True], ids=["its own", "that of all"])
+def test_cancel_event_ends_calls_in_flight(all_of, exists, hung_service, is_of_all):
     server, hung = hung_service
     stop = threading.Event()
-    own = {"cancel_event": stop} if whose == "its own" else {}
-    of_all = {} if own else {"cancel_event": stop}
-    setter = threading.Thread(target=lambda: (server.wait_for_request(5, 30), stop.set()))
-    setter.start()
-    waits = [exists(hung, "b", **own) for _ in range(5)]
-    errors = all_of(waits, on_failure="collect", **of_all)
-    setter.join(PATIENCE)
+    own, of_all = ({}, {"cancel_event": stop}) if is_of_all else ({"cancel_event": stop}, {})
+    with meanwhile(lambda: server.wait_for_request(5, 30), stop.set):
+        waits = [exists(hung, "b", **own) for _ in range(5)]
+        errors = all_of(waits, on_failure="collect", **of_all)
     assert {type(error) for error in errors} == {bwp.WaiterCancelledError}
     assert server.wait_until_closed(30)
 
@@ -90,23 +97,20 @@ def _ctrl_c_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+def press_ctrl_c():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
 @pytest.mark.usefixtures("_ctrl_c_interrupts")
 @pytest.mark.parametrize("progress", [False, True])
-def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, progress):
+def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, kinds_told, progress):
     server, hung = hung_service
-    kinds = []
-    bwp.install(on_event=lambda event: kinds.append(event.kind))
-
-    def interrupt():
-        server.wait_for_request(5, 30)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    interrupting = threading.Thread(target=interrupt)
-    interrupting.start()
-    with pytest.raises(KeyboardInterrupt):
+    with (
+        meanwhile(lambda: server.wait_for_request(5, 30), press_ctrl_c),
+        pytest.raises(KeyboardInterrupt),
+    ):
         wait_all([exists(hung, "b") for _ in range(5)], progress=progress)
-    interrupting.join(PATIENCE)
-    assert kinds == ["start"] * 5 + ["cancel"] * 5
+    assert kinds_told == ["start"] * 5 + ["cancel"] * 5
     assert gone(threads_of_ours())
     assert server.wait_until_closed(30)
 
@@ -115,17 +119,13 @@ def test_ctrl_c_ends_every_call_in_flight(exists, hung_service, progress):
 def test_ctrl_c_during_a_delay_ends_the_batch(exists, s3):
     polled = threading.Event()
 
-    def interrupt():
+    def wait():
         assert polled.wait(PATIENCE)
         # A process signal just before a system sleep does not end that sleep, in any program.
         time.sleep(0.3)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    interrupting = threading.Thread(target=interrupt)
-    interrupting.start()
-    with pytest.raises(KeyboardInterrupt):
+    with meanwhile(wait, press_ctrl_c), pytest.raises(KeyboardInterrupt):
         wait_all([exists(s3, "never", on_attempt=lambda _: polled.set())])
-    interrupting.join(PATIENCE)
     assert gone(threads_of_ours())
 
 

@@ -27,30 +27,22 @@ IS_SET.set()
 def test_callback_gets_each_attempt_and_each_end(exists, s3, virtual_time):
     virtual_time.call_at(15, lambda: s3.create_bucket(Bucket="late"))
     reports = []
-    wait_all(
-        [exists(s3, "late", delay_pace=lambda _: 10), exists(s3, "never", max_attempts=1)],
-        progress=reports.append,
-        on_failure="collect",
-    )
-    of_late = [
-        (r.state, r.observed, r.attempts, r.elapsed, r.next_delay) for r in reports if r.index == 0
-    ]
-    assert of_late == [
+    waits = [exists(s3, "late", delay_pace=lambda _: 10), exists(s3, "never", max_attempts=1)]
+    wait_all(waits, progress=reports.append, on_failure="collect")
+    told = [[], []]
+    for r in reports:
+        told[r.index].append((r.state, r.observed, r.attempts, r.elapsed, r.next_delay))
+    assert told[0] == [
         ("waiting", "404", 1, 0, 10),
         ("waiting", "404", 2, 10, 10),
         ("waiting", None, 3, 20, None),
         ("succeeded", None, 3, 20, None),
     ]
-    of_never = [(r.state, r.observed, r.attempts) for r in reports if r.index == 1]
-    assert of_never == [("waiting", "404", 1), ("failed", "404", 1)]
+    assert [each[:3] for each in told[1]] == [("waiting", "404", 1), ("failed", "404", 1)]
     assert {(r.waiter, r.service, r.total) for r in reports} == {("BucketExists", "s3", 2)}
     assert [(r.ended, r.failed) for r in reports][-1] == (2, 1)
     assert [r.unpolled for r in reports][::5] == [1, 0]
     assert sorted((r.ended, r.failed) for r in reports) == [(r.ended, r.failed) for r in reports]
-
-
-def described(state):
-    return {"StreamDescription": {"StreamStatus": state}}
 
 
 def interrupt(_):
@@ -61,7 +53,7 @@ def lines_of(streams, *, columns=100, seconds=0, err=None, **options):
     """Return the lines on stderr until the waits for streams end, or one is interrupted.
 
     Args:
-        streams: the response of each, and the options of its wait.
+        streams: the state of each, or a response, and the options of its wait.
         columns: of the screen.
         seconds: how long a call takes.
         err: stands for stderr.
@@ -74,8 +66,10 @@ def lines_of(streams, *, columns=100, seconds=0, err=None, **options):
             yield Wait(clients["us-east-1"], "stream_exists", {"StreamName": name}, **fixed | own)
 
     def answer(_name, params):
-        response, _ = streams[json.loads(params["body"])["StreamName"]]
-        return seconds, response() if callable(response) else response
+        state, _ = streams[json.loads(params["body"])["StreamName"]]
+        state = state() if callable(state) else state
+        response = {"StreamDescription": {"StreamStatus": state}}
+        return seconds, DENIED if state is DENIED else response
 
     err = err or io.StringIO()
     with (
@@ -88,17 +82,13 @@ def lines_of(streams, *, columns=100, seconds=0, err=None, **options):
     return err.getvalue().splitlines()
 
 
-CREATING = described("CREATING")
-FAILING, RUNNING = (DENIED, {}), (CREATING, {})
-INTERRUPTED = (CREATING, {"initial_delay": 100, "on_attempt": interrupt})
+FAILING, RUNNING = (DENIED, {}), ("CREATING", {})
+INTERRUPTED = ("CREATING", {"initial_delay": 100, "on_attempt": interrupt})
 
 
 def test_row_has_state_seen_and_time_to_next_attempt(virtual_time):
-    streams = {
-        "a": (described("[red]boo[/red]"), {}),
-        "b": (CREATING, {"initial_delay": 200}),
-        "c": INTERRUPTED,
-    }
+    late = ("CREATING", {"initial_delay": 200})
+    streams = {"a": ("[red]boo[/red]", {}), "b": late, "c": INTERRUPTED}
     head, *rows, _, counts = [line.split() for line in lines_of(streams)][-5:]
     assert head == ["wait", "state", "seen", "attempts", "elapsed", "next"]
     label = ["StreamExists", "kinesis"]
@@ -111,13 +101,9 @@ def test_row_has_state_seen_and_time_to_next_attempt(virtual_time):
 
 
 def test_failures_come_first_and_successes_are_dropped(virtual_time):
-    streams = {
-        "a": (described("ACTIVE"), {}),
-        "b": RUNNING,
-        "c": FAILING,
-        "d": (CREATING, {"cancel_event": IS_SET}),
-        "e": INTERRUPTED,
-    }
+    cancelled = ("CREATING", {"cancel_event": IS_SET})
+    given = (("ACTIVE", {}), RUNNING, FAILING, cancelled, INTERRUPTED)
+    streams = dict(zip("abcde", given, strict=True))
     *_, failed, running, _, counts = lines_of(streams)
     assert [failed.split()[0], running.split()[0]] == ["2", "1"]
     assert "AccessDenied" in failed
@@ -125,7 +111,7 @@ def test_failures_come_first_and_successes_are_dropped(virtual_time):
 
 
 def test_table_shows_few_waits_and_counts_all(virtual_time):
-    streams = {"a": (described("ACTIVE"), {}), **{f"b{n}": FAILING for n in range(60)}}
+    streams = {"a": ("ACTIVE", {}), **{f"b{n}": FAILING for n in range(60)}}
     lines = lines_of(streams)
     assert len(lines) == MOST_ROWS + 2
     assert lines[-1] == f"61 of 61 ended, 60 failed; {60 - MOST_ROWS} more not shown"
@@ -133,7 +119,7 @@ def test_table_shows_few_waits_and_counts_all(virtual_time):
 
 def test_table_counts_the_first_attempts_to_come(virtual_time):
     streams = {f"a{n}": RUNNING for n in range(300)}
-    streams["a100"] = (CREATING, {"on_attempt": interrupt})
+    streams["a100"] = ("CREATING", {"on_attempt": interrupt})
     *_, counts = lines_of(streams, seconds=0.04, threads=1)
     assert counts.startswith("0 of 300 ended, 0 failed, 200 not polled yet (about 8 s)")
 
@@ -173,7 +159,7 @@ def test_counts_fit_on_a_low_screen(virtual_time):
         interrupt(event)
 
     shown, streams = [], {f"a{n}": FAILING if n < 20 else RUNNING for n in range(300)}
-    streams["last"] = (CREATING, {"initial_delay": 5, "on_attempt": draw})
+    streams["last"] = ("CREATING", {"initial_delay": 5, "on_attempt": draw})
     lines_of(streams, err=err, threads=1)
     [table] = shown
     assert len(table) == 7
@@ -187,9 +173,9 @@ def test_counts_fit_on_a_low_screen(virtual_time):
 def test_narrow_screen_cuts_text_before_numbers(virtual_time):
     long = "A" * 60
     streams = {
-        **{f"{long}{n}": (described("CREATING" * 5), {}) for n in range(3)},
+        **{f"{long}{n}": ("CREATING" * 5, {}) for n in range(3)},
         "failing": FAILING,
-        "last": (CREATING, {"initial_delay": 5, "on_attempt": interrupt}),
+        "last": ("CREATING", {"initial_delay": 5, "on_attempt": interrupt}),
     }
     head, failed, running, *others = lines_of(streams, columns=40)
     assert all(len(line) <= 40 for line in (head, failed, running, *others))
@@ -214,17 +200,15 @@ def test_rows_of_long_names_can_be_told_apart(start, end, ids, columns):
 
 
 def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
-    def response():
-        return described("ACTIVE" if virtual_time.now >= 122 else "CREATING")
+    def state():
+        return "ACTIVE" if virtual_time.now >= 122 else "CREATING"
 
     def end(event):
         if event.elapsed == 124:
             interrupt(event)
 
-    streams = {
-        "a": (response, {"min_delay": 2}),
-        "b": (CREATING, {"min_delay": 2, "on_attempt": end}),
-    }
+    often = {"min_delay": 2}
+    streams = {"a": (state, often), "b": ("CREATING", {**often, "on_attempt": end})}
     *logged, _, row, counts = lines_of(streams)
     assert logged == ["0 of 2 ended, 0 failed"] * 4
     assert row.split()[:3] == ["1", "StreamExists", "kinesis"]
@@ -232,11 +216,8 @@ def test_log_gets_counts_regularly_and_the_final_table(virtual_time):
 
 
 def test_table_is_drawn_on_stderr_and_ends_when_waits_raise(exists, s3, virtual_time, capsys):
-    def broken(_):
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        wait_all([exists(s3, "first", on_attempt=broken)], progress=True)
+        wait_all([exists(s3, "first", on_attempt=interrupt)], progress=True)
     assert "0 of 1 ended" in capsys.readouterr().err
     # rich refuses a second live table.
     Console().print("")

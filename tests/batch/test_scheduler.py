@@ -80,24 +80,22 @@ def types(streams):
 
 # --- room for calls -----------------------------------------------------------------------------
 
-WORLDS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "client": st.sampled_from([HERE, f"{HERE} b", THERE]),
-            "ready_at": st.floats(0, 400),
-            "latency": st.just(0.0) | st.floats(0.001, 20),
-        }
-    ),
-    min_size=1,
-    max_size=12,
+STREAMS = st.builds(
+    Stream,
+    st.sampled_from([HERE, f"{HERE} b", THERE]),
+    ready_at=st.floats(0, 400),
+    latency=st.just(0.0) | st.floats(0.001, 20),
 )
 
 
-@given(worlds=WORLDS, threads=st.integers(1, 4), pool=st.integers(1, 3))
+@given(
+    streams=st.lists(STREAMS, min_size=1, max_size=12),
+    threads=st.integers(1, 4),
+    pool=st.integers(1, 3),
+)
 @settings(max_examples=20)
-def test_calls_stay_within_threads_and_connections(worlds, threads, pool):
+def test_calls_stay_within_threads_and_connections(streams, threads, pool):
     with open_virtual_time() as clock:
-        streams = [Stream(**world) for world in worlds]
         run_all(run_blocking, clock, streams, threads=threads, pool=pool)
         # No wait outlives its deadline in the queue; the last call may end after it.
         assert clock.now <= 300 + 20 + 0.01
@@ -121,6 +119,8 @@ def test_first_attempts_begin_in_the_order_given(run):
     streams = [Stream(latency=1) for _ in range(7)]
     run(streams, pool=2)
     assert [stream.polls for stream in streams] == [[0], [0], [1], [1], [2], [2], [3]]
+    # Time in the queue counts.
+    assert [stream.result.elapsed for stream in streams] == [1, 1, 2, 2, 3, 3, 4]
 
 
 def test_second_attempts_leave_no_wait_without_a_first(run):
@@ -154,12 +154,6 @@ def test_all_threads_serve_the_services_that_are_left(run):
 # --- time ---------------------------------------------------------------------------------------
 
 
-def test_time_in_the_queue_counts_from_the_start(run):
-    streams = [Stream(latency=10) for _ in range(3)]
-    run(streams, pool=1)
-    assert [stream.result.elapsed for stream in streams] == [10, 20, 30]
-
-
 def test_wait_that_expires_in_queue_keeps_its_last_state(awaited):
     slow = Stream(latency=0.1, ready_at=NEVER, max_wait=20)
     awaited([slow, Stream(latency=1000, max_wait=3000, initial_delay=1)], pool=1)
@@ -190,6 +184,7 @@ def test_last_response_is_that_of_the_last_attempt(run, virtual_time, count, sto
     run(streams, cancel_event=stop)
     last = [stream.result.last_response["StreamDescription"] for stream in streams]
     assert [each["RetentionPeriodHours"] for each in last] == [polls] * count
+    assert {stream.result.attempts for stream in streams} == {polls}
 
 
 # --- outages and throttles ----------------------------------------------------------------------
@@ -285,22 +280,22 @@ def test_cancelling_during_a_call_ends_the_wait_at_once(awaited, virtual_time):
 # --- in the background --------------------------------------------------------------------------
 
 
+def start(client):
+    return operations.start(client, "stream_exists", max_wait=300, StreamName="orders")
+
+
 def test_what_is_no_exception_ends_all_background_waits(client_of, answers, creating, caplog):
     waiting, failing = client_of("kinesis"), client_of("kinesis")
     answers(waiting, creating)
     answers(failing, SystemExit())
-    started = [
-        operations.start(client, "stream_exists", max_wait=300, StreamName="orders")
-        for client in (waiting, failing)
-    ]
-    for operation in started:
+    for operation in [start(waiting), start(failing)]:
         assert "SystemExit" in str(operation.exception(PATIENCE))
 
 
 def test_a_callback_that_raises_is_logged(client_of, answers, active, caplog):
     client, called = client_of("kinesis"), threading.Event()
     answers(client, active)
-    operation = operations.start(client, "stream_exists", max_wait=300, StreamName="orders")
+    operation = start(client)
     operation.add_done_callback(lambda _: 1 / 0)
     operation.add_done_callback(lambda _: called.set())
     assert called.wait(PATIENCE)

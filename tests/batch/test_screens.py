@@ -5,6 +5,7 @@ import json
 import logging
 import threading
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -64,21 +65,38 @@ class Jobs:
         return "Completed" if self.clock.now - self.began - ago >= self.ends[job] else "InProgress"
 
     def describe(self, job):
-        return {"TrainingJobName": job, "TrainingJobStatus": self.state(job)}
+        return item(job, self.state(job))
+
+    def fail_describe(self, answer, is_failing):
+        """Answer an error of the calls for these jobs."""
+        known = self.describe
+
+        def describe(job):
+            if is_failing(job):
+                raise ClientError(answer, "DescribeTrainingJob")
+            return known(job)
+
+        self.describe = describe
 
     def list(self, body):
-        start, jobs = int(body.get("NextToken", 0)), self.listed()
-        page = jobs[start : start + body["MaxResults"]]
-        more = {"NextToken": str(start + len(page))} if start + len(page) < len(jobs) else {}
-        return {"TrainingJobSummaries": page, **more}
+        return page_of(self.listed(), body, body["MaxResults"])
 
     def listed(self):
         """Return the items of the list, in order."""
         return [self.summary(job) for job in self.ends]
 
+    def meddle(self, meddle):
+        """Call a function with the number of a page before the page is read."""
+        whole = self.list
+
+        def listed(body):
+            meddle(len(self.pages))
+            return whole(body)
+
+        self.list = listed
+
     def summary(self, job):
-        state = "InProgress" if self.is_behind else self.state(job)
-        return {"TrainingJobName": job, "TrainingJobStatus": state}
+        return item(job, "InProgress" if self.is_behind else self.state(job))
 
     def waits(self, jobs=None, waiter="TrainingJobCompleted", **options):
         options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 1000, **options}
@@ -90,11 +108,20 @@ def names(count):
     return [f"job-{number:04}" for number in range(count)]
 
 
+def item(job, state, **members):
+    return {"TrainingJobName": job, "TrainingJobStatus": state, **members}
+
+
+def page_of(items, body, size):
+    start = int(body.get("NextToken", 0))
+    end = start + size
+    more = {"NextToken": str(end)} if end < len(items) else {}
+    return {"TrainingJobSummaries": items[start:end], **more}
+
+
 def old_jobs(count):
     """Return items of jobs that no wait is about."""
-    return [
-        {"TrainingJobName": f"old-{each}", "TrainingJobStatus": "Failed"} for each in range(count)
-    ]
+    return [item(f"old-{each}", "Failed") for each in range(count)]
 
 
 @pytest.fixture
@@ -104,12 +131,14 @@ def jobs_of(client_of, virtual_time):
     With `end`, all of them complete then.
     """
 
-    def make(count, *, rounds=1, end=None):
-        ends = {
-            job: (1 + place * rounds // count) * DELAY - 1 if end is None else end
-            for place, job in enumerate(names(count))
-        }
-        return Jobs(client_of("sagemaker"), virtual_time, ends)
+    def make(count, *, rounds=1, end=None, is_behind=False):
+        rounds_of = [1 + place * rounds // count for place in range(count)]
+        ends = [each * DELAY - 1 if end is None else end for each in rounds_of]
+        jobs = Jobs(
+            client_of("sagemaker"), virtual_time, dict(zip(names(count), ends, strict=True))
+        )
+        jobs.is_behind = is_behind
+        return jobs
 
     return make
 
@@ -140,42 +169,35 @@ def test_only_jobs_that_ended_are_described(results_of, jobs_of):
 def test_background_waits_are_screened(jobs_of):
     jobs = jobs_of(30, end=95.0)
     options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 1000}
-    started = [
-        operations.start(jobs.client, "TrainingJobCompleted", TrainingJobName=job, **options)
-        for job in jobs.ends
-    ]
+    start = partial(operations.start, jobs.client, "TrainingJobCompleted", **options)
+    started = [start(TrainingJobName=job) for job in jobs.ends]
     assert all(each.result(PATIENCE).observed == "Completed" for each in started)
     assert jobs.calls["ListTrainingJobs"] >= 5
     # A wait that begins while there are few has its own calls.
     assert jobs.calls["DescribeTrainingJob"] <= 120
 
 
+def done(path):
+    states = {"path": path, "success": ["Completed"]}
+    return bwp.WaiterDefinition.from_states("Done", "DescribeTrainingJob", **states)
+
+
 @pytest.mark.parametrize(
-    ("count", "options", "lists"),
-    [(9, {}, 0), (10, {}, 2), (10, {"screen": False}, 0), (10, {"coalesce": False}, 0)],
+    ("count", "of_waits", "options", "lists"),
+    [
+        (9, {}, {}, 0),
+        (10, {}, {}, 2),
+        (10, {}, {"screen": False}, 0),
+        (10, {}, {"coalesce": False}, 0),
+        # The list has all that the definition reads.
+        (10, {"waiter": done("TrainingJobStatus")}, {}, 2),
+        (10, {"waiter": done("SecondaryStatus || TrainingJobStatus")}, {}, 0),
+    ],
 )
-def test_screens_are_on_from_10_waits_by_default(jobs_of, count, options, lists):
+def test_screens_are_on_from_10_waits_by_default(jobs_of, count, of_waits, options, lists):
     jobs = jobs_of(count)
-    wait_all(jobs.waits(), **options)
+    wait_all(jobs.waits(**of_waits), **options)
     assert jobs.calls["ListTrainingJobs"] == lists
-
-
-@pytest.mark.parametrize(
-    ("path", "lists"), [("TrainingJobStatus", 2), ("SecondaryStatus || TrainingJobStatus", 0)]
-)
-def test_definition_is_screened_if_the_list_has_all_that_it_reads(jobs_of, path, lists):
-    jobs = jobs_of(10)
-    definition = bwp.WaiterDefinition.from_states(
-        "Done", "DescribeTrainingJob", path=path, success=["Completed"]
-    )
-    wait_all(jobs.waits(waiter=definition))
-    assert jobs.calls["ListTrainingJobs"] == lists
-
-
-def test_one_attempt_of_ten_is_an_own_call(jobs_of):
-    jobs = jobs_of(10, end=295.0)
-    assert elapsed(wait_all(jobs.waits())) == [300] * 10
-    assert jobs.calls["DescribeTrainingJob"] <= 40
 
 
 def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
@@ -190,8 +212,7 @@ def test_list_that_misled_a_wait_is_not_believed_again(jobs_of):
     [({}, 90, 10), ({"success_count": 3}, 110, 30), ({"success_for": 25}, 115, 30)],
 )
 def test_each_wait_has_its_own_call_in_the_tenth_round(jobs_of, options, seconds, described):
-    jobs = jobs_of(10, end=15.0)
-    jobs.is_behind = True
+    jobs = jobs_of(10, end=15.0, is_behind=True)
     assert elapsed(wait_all(jobs.waits(**options))) == [seconds] * 10
     assert jobs.calls == {"ListTrainingJobs": 9, "DescribeTrainingJob": described}
 
@@ -201,9 +222,8 @@ def test_last_attempt_is_an_own_call(jobs_of):
     results = wait_all(jobs.waits(max_wait=45), on_failure="collect")
     # The one before tells how long a call takes.
     assert sorted(jobs.described) == sorted([*jobs.ends, *jobs.ends])
-    assert {(type(each), each.observed) for each in results} == {
-        (bwp.WaiterTimeoutError, "InProgress")
-    }
+    ends = {(type(each), each.observed) for each in results}
+    assert ends == {(bwp.WaiterTimeoutError, "InProgress")}
     assert [each.last_response["TrainingJobName"] for each in results] == list(jobs.ends)
 
 
@@ -211,8 +231,7 @@ def test_last_attempt_is_an_own_call(jobs_of):
     ("end", "kind"), [(15.0, bwp.ResponseOutcome), (1e6, bwp.WaiterAttemptsError)]
 )
 def test_last_of_max_attempts_is_an_own_call(jobs_of, end, kind):
-    jobs = jobs_of(10, end=end)
-    jobs.is_behind = True
+    jobs = jobs_of(10, end=end, is_behind=True)
     results = wait_all(jobs.waits(max_attempts=4), on_failure="collect")
     assert {(type(each), each.attempts, each.elapsed) for each in results} == {(kind, 4, 30)}
 
@@ -227,30 +246,17 @@ def test_jobs_that_the_list_omits_are_described(jobs_of):
 def test_unknown_job_fails_as_without_a_screen(jobs_of, error_answer):
     jobs = jobs_of(12)
     jobs.listed = lambda: [jobs.summary(job) for job in names(11)]
-    known = jobs.describe
-
-    def describe(job):
-        if job == "job-0011":
-            raise ClientError(error_answer("ValidationException", "not found"), "Describe")
-        return known(job)
-
-    jobs.describe = describe
+    unknown = error_answer("ValidationException", "not found")
+    jobs.fail_describe(unknown, lambda job: job == "job-0011")
     results = wait_all(jobs.waits(), on_failure="collect")
     assert isinstance(results[11], bwp.WaiterFailedError)
     assert elapsed(results) == [10] * 11 + [0]
 
 
 def test_transient_error_is_no_own_call(jobs_of, error_answer):
-    jobs = jobs_of(10, end=15.0)
-    jobs.is_behind = True
-    describe = jobs.describe
-
-    def unavailable_once(job):
-        if jobs.described.count(job) == 1:
-            raise ClientError(error_answer("ServiceUnavailable", "later", 503), "Describe")
-        return describe(job)
-
-    jobs.describe = unavailable_once
+    jobs = jobs_of(10, end=15.0, is_behind=True)
+    later = error_answer("ServiceUnavailable", "later", 503)
+    jobs.fail_describe(later, lambda job: jobs.described.count(job) == 1)
     assert attempts(wait_all(jobs.waits())) == [11] * 10
 
 
@@ -258,11 +264,7 @@ def test_waits_by_arn_are_found(client_of, virtual_time):
     arn = "arn:aws:sagemaker:us-east-1:1:training-job/{}"
     ends = {arn.format(job): 5.0 for job in names(10)}
     jobs = Jobs(client_of("sagemaker"), virtual_time, ends)
-    jobs.summary = lambda job: {
-        "TrainingJobName": job.rpartition("/")[2],
-        "TrainingJobArn": job,
-        "TrainingJobStatus": jobs.state(job),
-    }
+    jobs.summary = lambda job: item(job[len(arn) - 2 :], jobs.state(job), TrainingJobArn=job)
     wait_all(jobs.waits())
     assert jobs.calls == {"ListTrainingJobs": 2, "DescribeTrainingJob": 10}
 
@@ -280,10 +282,7 @@ def test_stubbed_client_has_no_screens(client_of, virtual_time, caplog):
     with Stubber(client) as stubber:
         for _ in range(10):
             stubber.add_client_error("describe_training_job", "ValidationException")
-        waits = [
-            Wait(client, "TrainingJobCompleted", {"TrainingJobName": job}, max_wait=60)
-            for job in names(10)
-        ]
+        waits = Jobs.waits(SimpleNamespace(client=client), names(10), max_wait=60)
         results = wait_all(waits, on_failure="collect", threads=1)
     assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterFailedError, 1)}
     assert "one by one" not in caplog.text
@@ -314,14 +313,7 @@ def test_pages_go_on_whoever_leaves(jobs_of):
     waits = jobs.waits(names(244))
     for job, cancel in zip(names(250)[244:], cancels, strict=True):
         waits += jobs.waits([job], cancel_event=cancel)
-    whole = jobs.list
-
-    def listed(body):
-        if len(jobs.pages) <= len(cancels):
-            cancels[len(jobs.pages) - 1].set()
-        return whole(body)
-
-    jobs.list = listed
+    jobs.meddle(lambda page: [cancel.set() for cancel in cancels[page - 1 : page]])
     results = wait_all(waits, on_failure="collect")
     assert elapsed(results[:244]) == [10] * 244
     assert {type(each) for each in results[244:]} == {bwp.WaiterCancelledError}
@@ -329,8 +321,7 @@ def test_pages_go_on_whoever_leaves(jobs_of):
 
 
 def test_signal_in_a_delay_makes_own_calls(jobs_of, virtual_time):
-    jobs, wake = jobs_of(20, end=15.0), Signal()
-    jobs.is_behind = True
+    jobs, wake = jobs_of(20, end=15.0, is_behind=True), Signal()
     virtual_time.call_at(16, wake.notify)
     assert elapsed(wait_all(jobs.waits(wake_signal=wake))) == pytest.approx([16] * 20, abs=0.06)
 
@@ -339,19 +330,19 @@ def test_signal_in_a_delay_makes_own_calls(jobs_of, virtual_time):
 def test_signal_between_pages_makes_an_own_call(jobs_of, page):
     jobs, wake = jobs_of(250, end=55.0), Signal()
     waits = jobs.waits(names(249)) + jobs.waits(names(250)[249:], wake_signal=wake)
-    whole, summary = jobs.list, jobs.summary
+    summary = jobs.summary
 
-    def listed(body):
-        if len(jobs.pages) == page:
+    def end_at(number):
+        if number == page:
             jobs.ends["job-0249"] = 0
             wake.set()
-        return whole(body)
 
     def behind(job):
         jobs.is_behind = job == "job-0249"
         return summary(job)
 
-    jobs.list, jobs.summary = listed, behind
+    jobs.meddle(end_at)
+    jobs.summary = behind
     assert wait_all(waits)[249].elapsed < 1
 
 
@@ -359,13 +350,7 @@ def test_signal_between_pages_makes_an_own_call(jobs_of, page):
 def test_pages_have_one_time_together(jobs_of, longest):
     """It is a share of what the first wait to end has left: the list holds no wait past its end."""
     jobs = jobs_of(300, end=1e6)
-    whole = jobs.list
-
-    def listed(body):
-        time.sleep(4)
-        return whole(body)
-
-    jobs.list = listed
+    jobs.meddle(lambda _: time.sleep(4))
     waits = jobs.waits(names(1), max_wait=30) + jobs.waits(names(300)[1:], max_wait=longest)
     wait_all(waits, on_failure="collect")
     # A quarter of 30 s: the third would begin after 8 s.
@@ -424,9 +409,8 @@ def test_screen_that_fails_is_dropped_with_one_line(jobs_of, caplog, fault, reas
 def test_failed_list_is_called_for_no_other_group(jobs_of):
     jobs = jobs_of(20)
     jobs.list = denied
-    waits = jobs.waits(names(10))
-    waits += jobs.waits(names(20)[10:], initial_delay=5, max_delay=11)
-    wait_all(waits)
+    others = jobs.waits(names(20)[10:], initial_delay=5, max_delay=11)
+    wait_all([*jobs.waits(names(10)), *others])
     assert jobs.calls["ListTrainingJobs"] == 1
 
 
@@ -443,7 +427,7 @@ def test_throttled_list_leaves_fewer_calls_in_flight(jobs_of):
     def describe(job):
         began.append(jobs.clock.now)
         time.sleep(1)
-        return {"TrainingJobName": job, "TrainingJobStatus": "Completed"}
+        return item(job, "Completed")
 
     jobs.list, jobs.describe = raising(client_error("ThrottlingException")), describe
     wait_all(jobs.waits())
@@ -452,8 +436,9 @@ def test_throttled_list_leaves_fewer_calls_in_flight(jobs_of):
 
 # --- whatever the list says ---------------------------------------------------------------------
 
-ODD_ITEMS = ({}, "text", 5, None, {"TrainingJobName": None, "TrainingJobStatus": "InProgress"})
+ODD_ITEMS = ({}, "text", 5, None, item(None, "InProgress"))
 SOME = names(12)
+A_JOB = st.sampled_from(SOME)
 LISTS = st.fixed_dictionaries(
     {
         "ends": st.fixed_dictionaries(dict.fromkeys(SOME, st.floats(0, 150))),
@@ -461,11 +446,9 @@ LISTS = st.fixed_dictionaries(
             dict.fromkeys(SOME, st.sampled_from(["Completed", "Failed"]))
         ),
         "behind": st.sampled_from([0, 60, 1e9]),
-        "omitted": st.sets(st.sampled_from(SOME), max_size=4),
+        "omitted": st.sets(A_JOB, max_size=4),
         "lies": st.dictionaries(
-            st.sampled_from(SOME),
-            st.sampled_from(["InProgress", "Completed", "Odd", ""]),
-            max_size=4,
+            A_JOB, st.sampled_from(["InProgress", "Completed", "Odd", ""]), max_size=4
         ),
         "odd": st.lists(st.sampled_from(ODD_ITEMS), max_size=2),
         "denied_after": st.none() | st.integers(0, 20),
@@ -487,17 +470,11 @@ def results_by(case, *, screen):
         def listed(body):
             if case["denied_after"] is not None and len(jobs.pages) > case["denied_after"]:
                 return denied(body)
-            start = int(body.get("NextToken", 0))
             told = [job for job in jobs.ends if job not in case["omitted"]]
-            items = [
-                {
-                    "TrainingJobName": job,
-                    "TrainingJobStatus": case["lies"].get(job, state(job, case["behind"])),
-                }
-                for job in told[start : start + case["page"]]
-            ]
-            more = {"NextToken": str(start + len(items))} if told[start + len(items) :] else {}
-            return {"TrainingJobSummaries": items + case["odd"], **more}
+            states = {job: state(job, case["behind"]) for job in told} | case["lies"]
+            page = page_of([item(job, states[job]) for job in told], body, case["page"])
+            page["TrainingJobSummaries"] += case["odd"]
+            return page
 
         jobs.state, jobs.list = state, listed
         waits = jobs.waits(success_count=case["success_count"])
@@ -519,20 +496,17 @@ def test_no_list_changes_an_outcome(case):
 @pytest.mark.nightly(subject="catalog")
 def test_polls_of_moto(client_of, virtual_time):
     rds = client_of("rds")
+    made = {"DBInstanceClass": "db.t3.micro", "Engine": "postgres"}
     for name in names(40):
-        rds.create_db_instance(
-            DBInstanceIdentifier=name, DBInstanceClass="db.t3.micro", Engine="postgres"
-        )
+        rds.create_db_instance(DBInstanceIdentifier=name, **made)
     for name in names(40)[::4]:
         rds.stop_db_instance(DBInstanceIdentifier=name)
     calls, results = collections.Counter(), {}
     rds.meta.events.register("before-call", lambda **_: calls.update([screen]))
     for screen in (True, False):
         options = {"min_delay": DELAY, "max_delay": DELAY, "max_wait": 125}
-        waits = [
-            Wait(rds, "DBInstanceStopped", {"DBInstanceIdentifier": name}, **options)
-            for name in names(40)
-        ]
+        asked = [{"DBInstanceIdentifier": name} for name in names(40)]
+        waits = [Wait(rds, "DBInstanceStopped", each, **options) for each in asked]
         found = wait_all(waits, on_failure="collect", screen=screen)
         results[screen] = [(type(each), each.observed) for each in found]
     assert results[True] == results[False]

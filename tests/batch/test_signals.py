@@ -1,6 +1,7 @@
 """Signals of many waits: no signal is lost, and no subscription outlives its waits."""
 
 import asyncio
+import contextlib
 import itertools
 import threading
 from types import SimpleNamespace
@@ -9,10 +10,10 @@ import boto3
 import pytest
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all
+from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all, wait_any
 from boto_waiters_plus.signals import Signal
 
-from .conftest import all_in_task
+from .conftest import all_in_task, any_in_task
 
 LONG = 120
 """Seconds after which a wait counts as one that missed its signal."""
@@ -40,11 +41,9 @@ class Buckets:
         # The service decides before the test's function runs.
         is_there = name in self.there
         self.during_call(name, self.polls.count(name))
-        status = 200 if is_there else 404
-        parsed = {"ResponseMetadata": {"HTTPStatusCode": status}}
-        if not is_there:
-            parsed["Error"] = {"Code": "404"}
-        return SimpleNamespace(status_code=status), parsed
+        status, error = (200, {}) if is_there else (404, {"Error": {"Code": "404"}})
+        metadata = {"HTTPStatusCode": status}
+        return SimpleNamespace(status_code=status), {**error, "ResponseMetadata": metadata}
 
     def wait(self, name, **options):
         options = {"max_wait": LONG, "min_delay": LONG - 20, "max_delay": LONG, **options}
@@ -61,22 +60,16 @@ class Counted:
 
     def __init__(self):
         self.signal = Signal()
-        self.subscribed = 0
-        self.left = []
+        self.subscribed = self.left = 0
 
     def subscribe(self):
         self.subscribed += 1
-        return CountedView(self)
+        view = self.signal.subscribe()
+        methods = {name: getattr(view, name) for name in ("is_set", "wait", "clear")}
+        return SimpleNamespace(**methods, unsubscribe=self._leave)
 
-
-class CountedView:
-    def __init__(self, counted):
-        self._counted = counted
-        self._view = counted.signal.subscribe()
-        self.is_set, self.wait, self.clear = self._view.is_set, self._view.wait, self._view.clear
-
-    def unsubscribe(self):
-        self._counted.left.append(self)
+    def _leave(self):
+        self.left += 1
 
 
 # --- none is lost -----------------------------------------------------------------------------
@@ -134,17 +127,12 @@ ONE = {
 }
 
 
-def notify_often(clock, signal, *, until):
-    """Plan a notification each millisecond, the last one at `until`."""
-    for number in range(1, round(until * 1000) + 1):
-        clock.call_at(number / 1000, signal.notify)
-
-
 @pytest.mark.parametrize("run_one", ONE.values(), ids=ONE)
 @pytest.mark.parametrize(("min_delay", "most"), [(60, 6), (0.1, 35)])
 def test_many_signals_cause_few_attempts(buckets, virtual_time, run_one, min_delay, most):
     signal = Signal()
-    notify_often(virtual_time, signal, until=3.2)
+    for millisecond in range(1, 3201):
+        virtual_time.call_at(millisecond / 1000, signal.notify)
     # Ready between two attempts, at the time of the last notification.
     virtual_time.call_at(3.1995, lambda: buckets.there.add("a"))
     options = {"max_wait": LONG, "min_delay": min_delay, "max_delay": 60, "wake_signal": signal}
@@ -153,8 +141,7 @@ def test_many_signals_cause_few_attempts(buckets, virtual_time, run_one, min_del
     assert virtual_time.now <= 3.2 + min(1, min_delay) + 0.06
 
 
-def test_signal_in_the_queue_causes_no_extra_attempt(all_of, virtual_time):
-    buckets = Buckets()
+def test_signal_in_the_queue_causes_no_extra_attempt(all_of, buckets, virtual_time):
     signal = Signal()
 
     def during_call(name, polls):
@@ -199,7 +186,7 @@ def test_waits_share_a_subscription_until_the_last_has_ended(all_of, buckets, vi
 
     virtual_time.call_at(7, create)
     left_at = []
-    virtual_time.call_at(20, lambda: left_at.append(len(counted.left)))
+    virtual_time.call_at(20, lambda: left_at.append(counted.left))
     waits = [buckets.wait(name, wake_signal=counted) for name in names]
     waits.append(buckets.wait("never", max_wait=50, min_delay=5, max_delay=5))
     *outcomes, _ = all_of(waits, on_failure="collect")
@@ -219,7 +206,7 @@ def ends_of_all(buckets, virtual_time):
         buckets.wait("never", wake_signal=counted, max_wait=20, min_delay=5),
         buckets.wait("stopped", wake_signal=counted, cancel_event=stop),
     ]
-    assert counted.subscribed == len(counted.left) == 1
+    assert counted.subscribed == counted.left == 1
 
 
 @pytest.mark.parametrize("some", [slice(1), slice(1, 2), slice(2, 3), slice(3)])
@@ -228,23 +215,22 @@ def test_every_end_unsubscribes(all_of, ends_of_all, some):
     assert all_of(ends_of_all[some], on_failure="collect")
 
 
-def test_a_first_success_unsubscribes(any_of, ends_of_all):
-    assert any_of(ends_of_all)
+def leave_half_way(waits):
+    with contextlib.closing(as_completed(waits)) as completed:
+        assert next(completed)
 
 
-def test_leaving_half_way_unsubscribes(ends_of_all):
-    completed = as_completed(ends_of_all)
-    assert next(completed)
-    completed.close()
-
-
-def test_leaving_a_task_half_way_unsubscribes(ends_of_all):
+def leave_a_task_half_way(waits):
     async def main():
-        completed = as_completed_async(ends_of_all)
-        assert await anext(completed)
-        await completed.aclose()
+        async with contextlib.aclosing(as_completed_async(waits)) as completed:
+            assert await anext(completed)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("leave", [wait_any, any_in_task, leave_half_way, leave_a_task_half_way])
+def test_leaving_before_all_have_ended_unsubscribes(ends_of_all, leave):
+    leave(ends_of_all)
 
 
 def test_interrupted_batch_unsubscribes(all_of, buckets):
@@ -258,4 +244,4 @@ def test_interrupted_batch_unsubscribes(all_of, buckets):
     waits = [buckets.wait(str(number), wake_signal=counted) for number in range(2)]
     with pytest.raises(KeyboardInterrupt):
         all_of(waits)
-    assert len(counted.left) == 1
+    assert counted.left == 1
