@@ -171,14 +171,7 @@ def run(
     store, waits = _source(waits_or_store, in_store)
     if store.backend.url is None:
         raise ValueError("a store in memory cannot be shared by processes: give it a file")
-    options = WorkOptions(
-        lease=lease,
-        batch_size=batch_size,
-        max_open=max_open,
-        threads=threads,
-        calls_per_second=calls_per_second,
-        make_client=make_client,
-    )
+    options = WorkOptions(lease, batch_size, max_open, threads, calls_per_second, make_client)
     told = None if progress is None else callback("progress", progress)
     started = FleetRun(
         store, waits, client, options, include_response=include_response, progress=told

@@ -38,11 +38,10 @@ from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
 from ..service.json_parameters import as_json, from_json, without_sensitive
 from ..service.waits import find_waiter
-from .boot_clock import Clock
 from .operation import OperationError, StoreError, UnableError, unreadable
 from .representation import end_of, unable
 from .sealing import Seal, json_text, loaded
-from .stored_row import ENDED, FREE, Row
+from .stored_row import ENDED, FREE, Clock, Row
 
 if TYPE_CHECKING:
     from .sql import Database

@@ -360,14 +360,7 @@ class Store(OpenStore):
                 or the open waits could not be handed back, which are free when the lease ends;
                 other failures are only logged.
         """
-        options = WorkOptions(
-            lease=lease,
-            batch_size=batch_size,
-            max_open=max_open,
-            threads=threads,
-            calls_per_second=calls_per_second,
-            make_client=make_client,
-        )
+        options = WorkOptions(lease, batch_size, max_open, threads, calls_per_second, make_client)
         check_text("worker_name", worker_name)
         flag("until_idle", until_idle)
         stop = threading.Event() if stop_event is None else stop_event

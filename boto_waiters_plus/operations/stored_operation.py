@@ -23,7 +23,6 @@ from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .begun import BegunRow, begun_of, stop_at_end, stop_of, unanswered
-from .boot_clock import Clock, monotonic_time
 from .client_description import ClientDescription
 from .operation import (
     COLLECTION,
@@ -40,7 +39,7 @@ from .operation import (
 )
 from .representation import cancelled_json, end_of, result_of, row_json, timeout_of, with_stop
 from .sealing import Seal, json_text
-from .stored_row import OPEN, UNDRIVEN, Row
+from .stored_row import OPEN, UNDRIVEN, Clock, Row, monotonic_time
 
 if TYPE_CHECKING:
     from .sql import Database

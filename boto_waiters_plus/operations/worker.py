@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # --- how a worker drives the waits of a store ----------------------------------------------------
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class WorkOptions:
     """The arguments of `Store.work` and `fleet.run` that say how to work; see there.
 
