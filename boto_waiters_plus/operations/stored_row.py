@@ -1,7 +1,7 @@
 """A row of a store and the clock of stores, as the domain and its database know them.
 
-Nothing here needs SQLAlchemy. Setting the wall clock moves no lease and no time that a wait has left;
-what has to hold across machines, or a restart of this one, begins with the time of the wall clock.
+Nothing here needs SQLAlchemy. Setting the wall clock moves no lease, and no time that a wait has
+left; what has to hold across machines, or a restart of this one, begins with its time.
 """
 
 from __future__ import annotations

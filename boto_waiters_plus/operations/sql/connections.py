@@ -44,8 +44,8 @@ from ...common.extras import refuse_missing
 from ...common.process import after_fork
 from ...common.wrong_arguments import Keyword, WrongValueError
 from ...options import CancelEvent
-from ..boot_clock import BOOT, Clock, since_boot, steady_time
 from ..operation import StoreError, UnusableError
+from ..stored_row import BOOT, Clock, since_boot, steady_time
 from .tables import CLOCKS, check_version, create_tables, needs_tables
 
 # --- the file of a store, which nobody but its owner reads or writes -----------------------------
