@@ -525,11 +525,9 @@ def policy_of(
     shared, rule = machine.shared, machine.LastAttempt(options.last_attempt or "late")
     own: dict[str, Any] = {"initial_delay": options.initial_delay or 0, **delays}
     limits = {"max_attempts": options.max_attempts, "last_attempt": rule, **limits}
-    return machine.Policy(
-        # The caller's function is not kept.
-        machine.Delays(**own) if callable(own["pace"]) else shared(machine.Delays, **own),
-        shared(machine.Limits, **limits),
-        shared(
+    parts: dict[str, Any] = {
+        "limits": shared(machine.Limits, **limits),
+        "endings": shared(
             machine.Endings,
             success_count=options.success_count or 1,
             success_for=options.success_for or 0,
@@ -539,7 +537,12 @@ def policy_of(
             retry_transient=retry_transient_of(options),
             explain=explain,
         ),
-    )
+    }
+    if callable(own["pace"]):
+        # The caller's function is not kept.
+        return machine.Policy(machine.Delays(**own), **parts)
+    policy: Policy = shared(machine.Policy, delays=shared(machine.Delays, **own), **parts)
+    return policy
 
 
 def retry_transient_of(options: WaitOptions) -> RetryTransient:

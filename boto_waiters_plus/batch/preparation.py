@@ -194,7 +194,8 @@ class Preparation:
             of = (wait.description, wait.client, wait.since_call, self._times)
             _, policy, (*_, keeper) = resolved.with_history(*of)
             observers += (self.callbacks.observer(keeper, "delay_history"),)
-        request = ClientRequest(wait.called, wait.bound_waiter, wait.parameters)
+        what = wait.called, wait.bound_waiter, wait.parameters, wait.call
+        request = ClientRequest(*what, self.reads)
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
@@ -202,8 +203,6 @@ class Preparation:
             request,
             Resolved(options, policy if group is None else group.policy(policy), observers),
             either(self.stop, options.cancel_event),
-            wait.call,
-            self.reads,
             label=wait.given_label,
             on_attempt=self._on_attempt(options),
             random=RANDOM if group is None else group.random,

@@ -21,7 +21,7 @@ from ..options import (
 )
 from ..settings import Resolved, Settings
 from ..wait.drivers import PreparedWait
-from ..wait.facts import BeginSearch, CauseSearch
+from ..wait.facts import CauseSearch
 from ..wait.wait_run import WaitRun
 from ..wait.wording import RefusedPart
 from .bound_waiter import UNTIL_GONE, BoundWaiter
@@ -40,19 +40,29 @@ class ClientRequest:
         client: a botocore client.
         waiter: the definition on its operation.
         parameters: the operation's parameters.
+        call: the `input` and `output` of the call whose effect is waited for.
+        reads: has an item for each read about a failure that is left; None: no limit.
 
     Raises:
         ValueError: a list of identifiers is empty, or has more than an answer can have.
     """
 
-    __slots__ = ("_fixed", "client", "parameters", "waiter")
+    __slots__ = ("_fixed", "_reads", "call", "client", "parameters", "waiter")
 
-    def __init__(self, client: Any, waiter: BoundWaiter, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        waiter: BoundWaiter,
+        parameters: Mapping[str, Any],
+        call: Mapping[str, Any] | None = None,
+        reads: Iterator[object] | None = None,
+    ) -> None:
         # Those of a `Wait` are within the caller's reach until the batch begins.
         refuse_empty_id_list(waiter.operation, parameters)
         self.client = client
         self.parameters = parameters
         self.waiter = waiter
+        self.call, self._reads = call, reads
         self._fixed = parameters
         for value in parameters.values():
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
@@ -88,19 +98,28 @@ class ClientRequest:
             parameters = self._on_one_page(parameters)
         return getattr(self.client, self.waiter.client_method)(**parameters)
 
+    def begin_search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        """Begin the search for the cause of a failure."""
+        # Not a function of its own for each of thousands of waits.
+        of_wait = self.client, self.operation, self.parameters
+        return search(*of_wait, response, elapsed, self.call, self._reads)
+
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         return on_one_page(self.waiter.polling.coalescing, self.waiter.operation, parameters)
 
 
-def search_of(client: Any, operation: OperationModel, *known: Any) -> BeginSearch:
-    """Return what begins the search for the cause of a failure; `known`: see `begin_search`."""
+def search(
+    client: Any,
+    operation: OperationModel,
+    parameters: Mapping[str, Any],
+    response: Mapping[str, Any],
+    elapsed: float,
+    *known: Any,
+) -> CauseSearch | None:
+    """Begin the search for the cause of a failure; see `causes.begin_search`."""
+    from .causes import begin_search  # noqa: PLC0415 - for failures only
 
-    def begin(response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
-        from .causes import begin_search  # noqa: PLC0415 - for failures only
-
-        return begin_search(client, operation, response, elapsed, *known)
-
-    return begin
+    return begin_search(client, operation, response, elapsed, parameters, *known)
 
 
 # --- the wait ------------------------------------------------------------------------------------
@@ -129,21 +148,19 @@ def prepared_wait(
     """
     given, parameters = split_keywords(waiter, keywords)
     waiter = waiter_for(waiter, parameters)
-    request = ClientRequest(client, waiter, copied(parameters))
+    request = ClientRequest(client, waiter, copied(parameters), call)
     by_definition = partial(policy_for, waiter.definition)
     resolved = settings.resolve(given, max_wait, by_definition, name=waiter.method_name)
     waiter.warn()
     resolved = resolved.with_history(waiter.polling.description, client_behind(client))
     own: Any = {"on_attempt": resolved.options.on_attempt, "called_at": called_at}
-    return wait_of(request, resolved, resolved.options.cancel_event, call, **own)
+    return wait_of(request, resolved, resolved.options.cancel_event, **own)
 
 
 def wait_of(
     request: ClientRequest,
     resolved: Resolved,
     cancel: CancelEvent | None,
-    call: Mapping[str, Any] | None,
-    reads: Iterator[object] | None = None,
     label: str | None = None,
     **own: Any,
 ) -> PreparedWait:
@@ -153,8 +170,6 @@ def wait_of(
         request: what each attempt sends.
         resolved: what holds for the wait, with its history.
         cancel: ends it.
-        call: the `input` and `output` of the call whose effect is waited for.
-        reads: has an item for each read about a failure that is left; None: no limit.
         label: the caller's label.
         own: what the `WaitRun` takes besides.
     """
@@ -169,12 +184,12 @@ def wait_of(
     wait_run = WaitRun(
         polling.description,
         policy,
-        DefinitionJudge(polling, parameters, calls.client.meta.endpoint_url, call),
+        DefinitionJudge(polling, parameters, calls.client.meta.endpoint_url, request.call),
         label=label or request.label_under(options),
         show_parameters=options.show_parameters is not False,
         observers=observers,
-        begin_search=search_of(request.client, request.operation, parameters, call, reads),
-        refused=RefusedPart.of(call),
+        begin_search=request.begin_search,
+        refused=RefusedPart.of(request.call),
         **own,
     )
     return PreparedWait(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import jmespath
 from botocore.model import OperationModel
@@ -22,6 +22,10 @@ WordsWithPaths = tuple[tuple[str, str], ...]
 def shipped_reports(operation: OperationModel, waiter: str) -> WordsWithPaths:
     """Return what `data/reports.json` has for a waiter or effect; empty if it has nothing."""
     return reports_of(shipped_traits(REPORTS).get(shape_id_of(operation), {}), waiter)
+
+
+NOTHING: Final[Reported] = {}
+"""What most waiters report, the same for all of them."""
 
 
 class StateReports:
@@ -42,7 +46,7 @@ class StateReports:
     def read(self, response: Any) -> Reported:
         """Return what is reported of a response; empty if there is nothing."""
         if not self._paths:
-            return {}
+            return NOTHING
         evaluation = SpecEvaluation()
         found: dict[str, Any] = {}
         for word, path, is_part in self._paths:

@@ -26,7 +26,7 @@ from ..engine.model import WaitDescription
 from ..engine.redaction import printable
 from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
-from ..service.client_waits import search_of
+from ..service.client_waits import search
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
@@ -138,7 +138,7 @@ def _prepared(
     )
     begin_search = None
     if resolved.policy.endings.explain and method is not None and model is not None:
-        begin_search = search_of(client, model, parameters)
+        begin_search = partial(search, client, model, parameters)
     message = None if model is None else empty_id_list(model, parameters)
     if message is not None:
         warn(message, UserWarning)
