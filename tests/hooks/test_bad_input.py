@@ -15,14 +15,11 @@ import boto_waiters_plus as bwp
 
 
 @pytest.mark.parametrize("form", ["method", "function"])
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({}, 'Missing required parameter in input: "Bucket"'),
-        ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
-        ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "text"), [
+    ({}, 'Missing required parameter in input: "Bucket"'),
+    ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
+    ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
+])  # fmt: skip
 def test_operation_parameters_are_botocores_to_refuse(s3, answers, form, parameters, text):
     requests = answers(s3, {}).requests
     function = partial(bwp.wait_until, s3, "BucketExists")
@@ -33,14 +30,10 @@ def test_operation_parameters_are_botocores_to_refuse(s3, answers, form, paramet
     assert requests == []
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"timeout": 9}, "max_wait"),
-        ({"max_wiat": 9}, "'max_wait'"),
-        ({"delay": 9, "Nope": 1}, "min_delay and max_delay .*delay$"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"timeout": 9}, "max_wait"), ({"max_wiat": 9}, "'max_wait'"),
+    ({"delay": 9, "Nope": 1}, "min_delay and max_delay .*delay$"),
+])  # fmt: skip
 def test_get_waiter_adds_the_right_name_to_botocores_words(given, words):
     bwp.install()
     waiter = boto3.client("s3").get_waiter("bucket_exists")

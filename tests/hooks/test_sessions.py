@@ -137,18 +137,6 @@ def test_waiter_built_from_a_model_on_an_enabled_client_is_stock_without_install
     assert not hasattr(waiter, "outcome")
 
 
-def test_enabling_twice_is_enabling_once(kinesis):
-    client = kinesis()
-    told = []
-    for _ in range(3):
-        bwp.enable(client, on_event=told.append)
-    wait(client)
-    assert client.operations == ["DescribeStream"]
-    assert [event.kind for event in told] == ["start", "attempt", "success"]
-    names = [base.__name__ for base in type(client).__mro__]
-    assert len(names) == len(set(names))
-
-
 def test_what_is_enabled_keeps_it_after_uninstall(kinesis):
     told, heard = [], []
     bwp.install(on_event=told.append)
