@@ -40,19 +40,6 @@ def ended(wait, client, what=PLANTED, **options):
         return error
 
 
-@pytest.mark.parametrize("wait", ways.CALLS)
-def test_every_wait_has_its_label(wait, answers, missing, virtual_time):
-    events = []
-    bwp.install(on_event=events.append)
-    client = boto3.client("s3")
-    answers(client, {}, missing)
-    assert ended(wait, client).label == "s3 Bucket=planted"
-    error = ended(wait, client)
-    assert error.label == "s3 Bucket=planted"
-    assert "or s3 Bucket=planted: " in str(error)
-    assert {event.label for event in events} == {"s3 Bucket=planted"}
-
-
 def texts_of(wait, client, caplog, what=PLANTED):
     """Return all texts of a wait in one."""
     events = []
