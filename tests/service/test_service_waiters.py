@@ -125,12 +125,6 @@ def test_a_replaced_shipped_waiter_is_told_once(definition, tmp_path, caplog):
     assert str(file) in told
 
 
-@pytest.mark.parametrize("name", ["streamexists", "Stream_Exists", "STREAM_EXISTS", ""])
-def test_only_both_forms_of_a_name_work(name):
-    with pytest.raises(ValueError, match="kinesis"):
-        bwp.wait_until(client(), name, StreamName="s", max_wait=60)
-
-
 # --- refused, or ignored ------------------------------------------------------------------------
 
 
