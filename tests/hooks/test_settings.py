@@ -19,7 +19,6 @@ def test_defaults_of_later_installs_reach_clients_that_exist(answers, creating, 
     for wait in (
         lambda: client.wait_until_stream_exists(StreamName="s", max_wait=100),
         lambda: waiter.wait(StreamName="s"),
-        lambda: bwp.wait_until(client, "StreamExists", StreamName="s", max_wait=100),
     ):
         calls.clear()
         with pytest.raises(bwp.WaiterAttemptsError):

@@ -55,9 +55,6 @@ FORMS = {
     "poll": lambda c, o: conditions.poll(status_of(c), UP, **o),
     "poll_async": lambda c, o: conditions.poll_async(status_of(c), UP, **o),
     "wait_for": lambda c, o: conditions.wait_for(lambda: status_of(c)() == "ACTIVE", **o),
-    "wait_for_match_async": lambda c, o: conditions.wait_for_match_async(
-        status_of(c), "ACTIVE", **o
-    ),
     "wait_for_first": lambda c, o: conditions.wait_for_first(
         [lambda: status_of(c)() == "ACTIVE"], **o
     ),
