@@ -8,7 +8,6 @@ import ssl
 import traceback
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from unittest import mock
 
 import boto3
@@ -18,7 +17,7 @@ import urllib3.exceptions
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
 from botocore.parsers import ResponseParserError
-from case_tables import experiments
+from case_tables import CASES, experiments
 from service.roles import refusal, sending
 from service.ways import ALL, by_method, by_waiter
 
@@ -30,7 +29,6 @@ ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 URL = {"endpoint_url": "https://x"}
 ONCE = Config(retries={"total_max_attempts": 1})
 BOUNDS = {"max_wait": 300, "min_delay": 1, "max_delay": 99}
-CASES = Path(__file__).parents[1] / "cases"
 WAYS = pytest.mark.parametrize("way", [by_method, by_waiter])
 ROWS = json.loads((CASES / "errors.json").read_text("utf-8"))
 QUOTE = ROWS["texts"][0]["message"]

@@ -2,16 +2,15 @@
 
 import json
 import logging
-from pathlib import Path
 
 import boto3
 import pytest
+from case_tables import CASES
 from service import ways
 from service.ways import by_method
 
 import boto_waiters_plus as bwp
 
-CASES = Path(__file__).parents[1] / "cases"
 ROWS = json.loads((CASES / "labels.json").read_text("utf-8"))
 
 

@@ -167,11 +167,9 @@ def test_a_failure_says_what_failed_and_what_is_reported(glue):
         bwp.wait_until(client, definition, max_wait=60, **GLUE)
 
 
-def test_a_file_names_what_is_reported(tmp_path, reporting, glue):
+def test_a_document_names_what_is_reported(reporting, glue):
     document = reporting({"Other": {"x": "y"}, "*": {"worker": "JobRun.WorkerType"}})
-    file = tmp_path / "waiters.json"
-    file.write_text(json.dumps(document))
-    [definition] = bwp.load_definitions(file)
+    [definition] = bwp.load_definitions(document)
     assert definition.reports == (("worker", "JobRun.WorkerType"),)
     outcome = bwp.wait_until(glue(), definition, max_wait=60, **GLUE)
     assert outcome.reported == {"worker": "G.1X"}
