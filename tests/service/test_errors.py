@@ -162,9 +162,15 @@ def test_poll_retries_errors_by_code_and_by_the_names_of_their_classes():
     assert conditions.poll(read, {"acceptors": [ANY_RESPONSE]}, **options).attempts == 2
 
 
-def test_an_error_code_is_a_text(iam):
-    with pytest.raises(TypeError, match="error code in retry_errors_for"):
-        iam.wait_until_user_exists(max_wait=60, retry_errors_for={403: 60})
+NO_MAPPINGS = ["AccessDenied", ["AccessDenied"], {403: 60}, {"": 60}, {"403": "60"}, {"403": -1}]
+
+
+@pytest.mark.parametrize("value", NO_MAPPINGS, ids=str)
+def test_what_is_no_mapping_of_codes_is_refused(iam, answers, value):
+    asked = answers(iam, {})
+    with pytest.raises((TypeError, ValueError), match="retry_errors_for"):
+        iam.wait_until_user_exists(max_wait=60, retry_errors_for=value)
+    assert asked.requests == []
 
 
 # --- transient ----------------------------------------------------------------------------------

@@ -225,6 +225,8 @@ def test_more_names_than_a_page_has_are_refused(answers):
 
 def test_a_list_may_be_empty_unless_it_has_the_identifiers():
     ec2, ecs = bwp.enable(boto3.client("ec2")), bwp.enable(boto3.client("ecs"))
+    with pytest.raises(ValueError, match="InstanceIds"):
+        bwp.Wait(ec2, "InstanceRunning", {"InstanceIds": (), "Filters": []})
     assert bwp.Wait(ec2, "InstanceRunning", {"Filters": [], "InstanceIds": ["i-1"]})
     assert bwp.Wait(ecs, "ServicesStable", {"include": [], "services": ["s"]})
 
