@@ -4,7 +4,6 @@ What is refused of options is in tests/test_options.py and tests/wait/test_prece
 """
 
 import json
-from functools import partial
 from itertools import product
 
 import boto3
@@ -14,33 +13,23 @@ from botocore.exceptions import ParamValidationError
 import boto_waiters_plus as bwp
 
 
-@pytest.mark.parametrize("form", ["method", "function"])
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({}, 'Missing required parameter in input: "Bucket"'),
-        ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
-        ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
-    ],
-)
-def test_operation_parameters_are_botocores_to_refuse(s3, answers, form, parameters, text):
+@pytest.mark.parametrize(("parameters", "text"), [
+    ({}, 'Missing required parameter in input: "Bucket"'),
+    ({"Bucket": "b", "Timeout": 3}, 'Unknown parameter in input: "Timeout"'),
+    ({"Bucket": "b", "ExpectedBucketOwner": 3}, "Invalid type for parameter"),
+])  # fmt: skip
+def test_operation_parameters_are_botocores_to_refuse(s3, answers, parameters, text):
     requests = answers(s3, {}).requests
-    function = partial(bwp.wait_until, s3, "BucketExists")
-    wait = function if form == "function" else s3.wait_until_bucket_exists
     with pytest.raises(ParamValidationError, match=text) as caught:
-        wait(max_wait=30, **parameters)
+        s3.wait_until_bucket_exists(max_wait=30, **parameters)
     assert caught.value.__cause__ is None
     assert requests == []
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"timeout": 9}, "max_wait"),
-        ({"max_wiat": 9}, "'max_wait'"),
-        ({"delay": 9, "Nope": 1}, "min_delay and max_delay .*delay$"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"timeout": 9}, "max_wait"), ({"max_wiat": 9}, "'max_wait'"),
+    ({"delay": 9, "Nope": 1}, "min_delay and max_delay .*delay$"),
+])  # fmt: skip
 def test_get_waiter_adds_the_right_name_to_botocores_words(given, words):
     bwp.install()
     waiter = boto3.client("s3").get_waiter("bucket_exists")

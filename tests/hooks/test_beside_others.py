@@ -10,10 +10,10 @@ import botocore.session
 import pytest
 import wrapt
 from botocore.waiter import SingleWaiterConfig, Waiter
+from service import ways
 from wrappers import PROXIES, WRAPPERS
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus.operations import start
 
 # --- classes that others put into the bases of a client's class -----------------------------------
 
@@ -172,19 +172,13 @@ def test_a_proxy_is_waited_on_by_the_settings_of_its_client(proxy, shows, answer
     assert outcome.label == ("kinesis StreamName=s" if shows else "kinesis")
 
 
-def one(client, max_wait, **parameters):
-    return [bwp.Wait(client, "stream_exists", parameters, max_wait=max_wait)]
+def of_many_in_a_task(client, waiter, max_wait, **parameters):
+    wait = bwp.Wait(client, waiter, parameters, max_wait=max_wait)
+    return asyncio.run(bwp.wait_all_async([wait]))[0]
 
 
-WAITS = {
-    "method": lambda client, **o: bwp.enable(client).wait_until_stream_exists(**o),
-    "function": lambda client, **o: bwp.wait_until(client, "stream_exists", **o),
-    "task": lambda client, **o: asyncio.run(bwp.wait_until_async(client, "stream_exists", **o)),
-    "of many": lambda client, **o: bwp.wait_all(one(client, **o))[0],
-    "of many in a task": lambda client, **o: asyncio.run(bwp.wait_all_async(one(client, **o)))[0],
-    "background": lambda client, **o: start(client, "stream_exists", **o).result(60),
-    "waiter object": lambda client, **o: bwp.enable(client).get_waiter("stream_exists").wait(**o),
-}
+BY_NAME = [bwp.wait_until, ways.by_task, ways.by_batch, of_many_in_a_task, ways.in_background]
+ENABLED = [ways.by_method, ways.by_waiter]
 WAIT = {"StreamName": "s", "max_wait": 60}
 
 
@@ -196,11 +190,12 @@ def kinesis(answers, creating, active, virtual_time):
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
-@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+@pytest.mark.parametrize("wait", BY_NAME + ENABLED)
 def test_each_poll_calls_the_wrapper(wrap, wait, kinesis):
     calls = []
     kinesis.describe_stream = wrap(kinesis.describe_stream, calls)
-    assert (wait(kinesis, **WAIT).attempts, len(calls)) == (2, 2)
+    client = bwp.enable(kinesis) if wait in ENABLED else kinesis
+    assert (wait(client, "stream_exists", **WAIT).attempts, len(calls)) == (2, 2)
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
@@ -217,11 +212,11 @@ def proxy_of_a_proxy(client, calls):
 
 
 @pytest.mark.parametrize("make", PROXIES.values(), ids=PROXIES)
-@pytest.mark.parametrize("name", ["function", "task", "of many", "of many in a task", "background"])
-def test_each_poll_goes_through_the_proxy(make, name, kinesis):
+@pytest.mark.parametrize("wait", BY_NAME)
+def test_each_poll_goes_through_the_proxy(make, wait, kinesis):
     bwp.enable(kinesis, defaults={"max_attempts": 2})
     calls = []
-    assert WAITS[name](make(kinesis, calls), **WAIT).attempts == 2
+    assert wait(make(kinesis, calls), "stream_exists", **WAIT).attempts == 2
     assert len(calls) == 2
 
 
@@ -257,15 +252,13 @@ def test_enable_takes_a_proxy_of_a_session(session):
 
 
 STAND_INS = {
-    "mock": lambda s3: mock.MagicMock(),
-    "mock with a spec": lambda s3: mock.Mock(spec=s3),
+    "mock": lambda _: mock.MagicMock(),
     "autospec": mock.create_autospec,
     "proxy": Proxy,
     "proxy of a mock": lambda _: wrapt.ObjectProxy(mock.MagicMock()),
     "mock of a session": lambda _: mock.create_autospec(botocore.session.Session, instance=True),
     "mock of boto3's session": lambda _: mock.create_autospec(boto3.Session, instance=True),
     "nothing": lambda _: None,
-    "text": lambda _: "s3",
     "module": lambda _: boto3,
     "class": lambda _: boto3.Session,
 }

@@ -1,34 +1,21 @@
 """`client.get_waiter` and `client.waiter_names` know the waiters that botocore lacks."""
 
-import pickle
 from unittest import mock
 
 import boto3
 import botocore.waiter
-import jmespath
 import pytest
-from botocore import xform_name
 from botocore.exceptions import ClientError, WaiterError
-from botocore.utils import ArgumentGenerator
 
 import boto_waiters_plus as bwp
 
 QUERY = "query_execution_succeeded"
 
 
-def query(state, reason=None):
-    status = {"State": state} if reason is None else {"State": state, "StateChangeReason": reason}
-    return {"QueryExecution": {"Status": status}}
-
-
 @pytest.fixture
 def athena():
     bwp.install()
     return boto3.client("athena")
-
-
-def wait(client, name=QUERY, **keywords):
-    return client.get_waiter(name).wait(QueryExecutionId="q", **keywords)
 
 
 # --- names --------------------------------------------------------------------------------------
@@ -72,26 +59,6 @@ def test_a_test_may_put_names_of_its_own_there(stock, athena):
     assert mock.Mock(spec=athena).waiter_names is not None
 
 
-@pytest.mark.parametrize("service", ["appflow", "ecr", "mwaa", "sns"])
-def test_each_config_is_one_that_botocores_lint_accepts(service):
-    bwp.install()
-    client = boto3.client(service)
-    names = [n.removeprefix("wait_until_") for n in dir(client) if n.startswith("wait_until_")]
-    assert names
-    for name in names:
-        config = client.get_waiter(name).config
-        operation = client.meta.service_model.operation_model(config.operation)
-        assert xform_name(config.operation) in dir(client)
-        assert config.delay >= 1
-        assert config.max_attempts >= 1
-        for acceptor in config.acceptors:
-            if acceptor.matcher.startswith("path"):
-                made_up = ArgumentGenerator().generate_skeleton(operation.output_shape)
-                value = jmespath.search(acceptor.argument, made_up)
-                assert isinstance(value, object if acceptor.matcher == "path" else list)
-                assert value is not None
-
-
 def test_botocores_own_names_keep_botocores_own_acceptors(s3, answers):
     """By AWS's Smithy model a 403 ends this wait in failure, by botocore's waiter in success."""
     assert 403 in [a.expected for a in s3.get_waiter("bucket_exists").config.acceptors]
@@ -113,27 +80,6 @@ def test_it_is_a_waiter_as_any_other(athena):
     assert waiter.config.delay == definition.max_delay
     expected = ["SUCCEEDED", "FAILED", "CANCELLED"]
     assert [a.expected for a in waiter.config.acceptors if a.matcher == "path"][:3] == expected
-
-
-def test_a_failure_is_in_botocores_words_and_the_services(athena, answers):
-    answers(athena, query("FAILED", "SYNTAX_ERROR"))
-    with pytest.raises(bwp.WaiterFailedError) as caught:
-        wait(athena)
-    error = caught.value
-    assert "terminal failure state: For expression" in error.kwargs["reason"]
-    assert error.service_message == "SYNTAX_ERROR"
-    assert error.last_response["QueryExecution"]["Status"]["State"] == "FAILED"
-    assert error.acceptor.index == 1
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
-
-
-def test_a_failure_of_several_names_the_one_that_failed(answers):
-    bwp.install()
-    ec2, states = boto3.client("ec2"), {"i-0": "running", "i-1": "terminated"}
-    instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
-    answers(ec2, {"Reservations": [{"Instances": instances}]})
-    with pytest.raises(bwp.WaiterFailedError, match="failed: i-1 "):
-        ec2.get_waiter("instance_running").wait(InstanceIds=[*states])
 
 
 @pytest.mark.parametrize("delays", [(7, 7), (6, 10)])
@@ -161,9 +107,7 @@ def compared(state, path):
 
 
 @pytest.mark.parametrize("uninstalled", [False, True])
-def test_the_definition_judges_where_botocores_form_has_no_words(
-    waitable, virtual_time, uninstalled, answers
-):
+def test_the_definition_judges_what_botocore_cannot(waitable, virtual_time, uninstalled, answers):
     """A waiter that compares input and output: what was asked for is all there."""
     all_there = waitable(
         *("AllThere", "ListShards", compared("retry", "!output.Shards")),
@@ -174,11 +118,9 @@ def test_the_definition_judges_where_botocores_form_has_no_words(
     kinesis = boto3.client("kinesis")
     service = answers(kinesis, {"Shards": []}, {"Shards": [{}]}, {"Shards": [{}, {}]})
     waiter = kinesis.get_waiter("all_there")
-    assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors] == [
-        ("retry", "inputOutput", True),
-        ("success", "inputOutput", True),
-        ("retry", "error", False),
-    ]
+    expected = [(each, "inputOutput", True) for each in ("retry", "success")]
+    expected.append(("retry", "error", False))
+    assert [(a.state, a.matcher, a.expected) for a in waiter.config.acceptors] == expected
     if uninstalled:
         # botocore's own loop could never end it.
         bwp.uninstall()
@@ -192,7 +134,8 @@ def test_the_definition_judges_where_botocores_form_has_no_words(
 
 def test_a_replaced_operation_is_honoured(athena):
     waiter = athena.get_waiter(QUERY)
-    waiter._operation_method = mock.Mock(return_value=query("SUCCEEDED"))
+    succeeded = {"QueryExecution": {"Status": {"State": "SUCCEEDED"}}}
+    waiter._operation_method = mock.Mock(return_value=succeeded)
     assert waiter.wait(QueryExecutionId="q").attempts == 1
     assert waiter._operation_method.mock_calls == [mock.call(QueryExecutionId="q")]
     failing = {"Error": {"Code": "InvalidRequestException", "Message": "no"}}

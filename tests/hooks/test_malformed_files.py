@@ -2,7 +2,6 @@
 
 import json
 import logging
-import pickle
 from unittest import mock
 
 import botocore.session
@@ -58,9 +57,6 @@ def test_waiters_of_the_service_are_refused_by_place(client, lookup):
     with pytest.raises(bwp.WaiterDefinitionError, match=PLACE) as caught:
         lookup(client())
     assert (caught.value.waiter, caught.value.acceptor) == ("Mine", 0)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert isinstance(again, bwp.WaiterDefinitionError)
-    assert str(again) == str(caught.value)
 
 
 def test_definitions_of_the_call_come_before_the_malformed_file(client):

@@ -1,8 +1,6 @@
 """`wait_until_*` as attributes of a client: found, listed, called, mocked."""
 
 import inspect
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import boto3
@@ -62,9 +60,8 @@ def test_autospec_enforces_the_signature(s3):
 @pytest.mark.parametrize("autospec", [False, True])
 def test_method_of_an_instance_can_be_patched(s3, answers, autospec):
     calls = answers(s3, {}).requests
-    with mock.patch.object(
-        s3, "wait_until_bucket_exists", autospec=autospec, return_value="mocked"
-    ) as method:
+    replaced = {"autospec": autospec, "return_value": "mocked"}
+    with mock.patch.object(s3, "wait_until_bucket_exists", **replaced) as method:
         assert s3.wait_until_bucket_exists(Bucket="b", max_wait=60) == "mocked"
         method.assert_called_once_with(Bucket="b", max_wait=60)
     assert calls == []
@@ -103,22 +100,6 @@ def test_attribute_of_another_handler_wins_over_shipped_waiters(register, defini
     assert session.client("sts")
     with pytest.raises(bwp.WaiterDefinitionError, match="wait_until_mine"):
         session.client("kinesis")
-
-
-def test_sixteen_threads_at_first_access_get_one_method(s3, answers):
-    answers(s3, {})
-    barrier = threading.Barrier(16)
-
-    def first(_):
-        barrier.wait(60)
-        outcome = s3.wait_until_bucket_exists(Bucket="b", max_wait=60)
-        return s3.wait_until_bucket_exists, outcome
-
-    with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(first, range(16)))
-    assert all(isinstance(outcome, bwp.ResponseOutcome) for _, outcome in results)
-    after = s3.wait_until_bucket_exists
-    assert {method.definition for method, _ in results} == {after.definition}
 
 
 def test_parameter_called_name_is_the_operations(answers):

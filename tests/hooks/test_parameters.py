@@ -1,9 +1,8 @@
 """A wait keeps the parameters it was started with."""
 
-import asyncio
-
 import boto3
 import pytest
+from service import ways
 
 import boto_waiters_plus as bwp
 
@@ -11,26 +10,14 @@ RUNNING = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
 PENDING = {"Reservations": [{"Instances": [{"State": {"Name": "pending"}}]}]}
 
 
-def by_wait_all(client, parameters):
-    waits = [bwp.Wait(client, "InstanceRunning", parameters, max_wait=300)]
+def in_batch(client, waiter, max_wait, **parameters):
+    waits = [bwp.Wait(client, waiter, parameters, max_wait=max_wait)]
     parameters["Filters"].clear()
     bwp.wait_all(waits)
 
 
-def by_task(client, parameters):
-    asyncio.run(bwp.wait_until_async(client, "InstanceRunning", **parameters, max_wait=300))
-
-
-WAYS = {
-    "method": lambda client, given: client.wait_until_instance_running(**given, max_wait=300),
-    "get_waiter": lambda client, given: client.get_waiter("instance_running").wait(**given),
-    "task": by_task,
-    "wait_all": by_wait_all,
-}
-
-
-@pytest.mark.parametrize("wait", WAYS.values(), ids=WAYS)
-def test_parameters_changed_during_the_wait_change_no_request(answers, virtual_time, wait):
+@pytest.mark.parametrize("way", [ways.by_method, ways.by_waiter, ways.by_task, in_batch])
+def test_parameters_changed_during_the_wait_change_no_request(answers, virtual_time, way):
     bwp.install()
     client = boto3.client("ec2")
     names, sent = ["a", "b"], []
@@ -46,7 +33,7 @@ def test_parameters_changed_during_the_wait_change_no_request(answers, virtual_t
         return PENDING
 
     answers(client, pending, RUNNING)
-    wait(client, parameters)
+    way(client, "instance_running", max_wait=300, **parameters)
     assert sent == [["a", "b"]] * 2
 
 

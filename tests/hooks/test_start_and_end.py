@@ -55,9 +55,6 @@ FORMS = {
     "poll": lambda c, o: conditions.poll(status_of(c), UP, **o),
     "poll_async": lambda c, o: conditions.poll_async(status_of(c), UP, **o),
     "wait_for": lambda c, o: conditions.wait_for(lambda: status_of(c)() == "ACTIVE", **o),
-    "wait_for_match_async": lambda c, o: conditions.wait_for_match_async(
-        status_of(c), "ACTIVE", **o
-    ),
     "wait_for_first": lambda c, o: conditions.wait_for_first(
         [lambda: status_of(c)() == "ACTIVE"], **o
     ),
@@ -73,7 +70,6 @@ ENDINGS = {
     "matched": ("ACTIVE", {}, "success"),
     "failed": (DENIED, {}, "failure"),
     "timed out": ("CREATING", {"max_wait": 3}, "timeout"),
-    "attempts used up": ("CREATING", {"max_attempts": 2}, "timeout"),
     "cancelled": ("CREATING", {"cancel_event": IS_SET}, "cancel"),
     "a hook raised": (HookError(), {}, "exception"),
     "no credentials": (NoCredentialsError(), {}, "exception"),
@@ -155,9 +151,8 @@ def test_ctrl_c_in_a_handler_leaves_no_wait_open(answers, creating, count):
     assert sorted(told(events)) == [*["cancel"] * count, *["start"] * count]
 
 
-def test_closing_as_completed_tells_the_ends_of_the_rest(
-    answers, events, active, creating, virtual_time
-):
+@pytest.mark.usefixtures("virtual_time")
+def test_closing_as_completed_tells_the_ends_of_the_rest(answers, events, active, creating):
     clients = [boto3.client("kinesis"), boto3.client("kinesis")]
     answers(clients[0], active)
     answers(clients[1], creating)

@@ -1,34 +1,26 @@
 """`until_state`: an operation and a state in place of a waiter."""
 
-import asyncio
-import contextlib
 import dataclasses
 
 import boto3
 import pytest
+from service import ways
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 
 ACTIVE = {"until_state": "ACTIVE", "max_wait": 60}
 FORECAST = {"ForecastArn": "arn:aws:forecast:us-east-1:123456789012:forecast/f"}
 # A service, an operation, its parameters, and its answer for a state.
 SOURCES = {
     # The model lists its states.
-    "table": (
-        *("dynamodb", "DescribeTable", {"TableName": "orders"}),
-        lambda state: {"Table": {"TableStatus": state}},
-    ),
+    "table": ("dynamodb", "describe_table", {"TableName": "orders"},
+              lambda state: {"Table": {"TableStatus": state}}),
     # No model lists its states.
-    "forecast": (
-        *("forecast", "DescribeForecast", FORECAST),
-        lambda state: {"Status": state, "Message": "No disk."},
-    ),
-    "services": (
-        *("ecs", "DescribeServices", {"services": ["a", "b"], "cluster": "c"}),
-        lambda states: {"services": [{"status": state} for state in states]},
-    ),
-}
+    "forecast": ("forecast", "DescribeForecast", FORECAST,
+                 lambda state: {"Status": state, "Message": "No disk."}),
+    "services": ("ecs", "DescribeServices", {"services": ["a", "b"], "cluster": "c"},
+                 lambda states: {"services": [{"status": state} for state in states]}),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -44,35 +36,13 @@ def client_of(answers):
     return client_of
 
 
-def in_store(client, operation, **keywords):
-    with contextlib.closing(operations.Store(":memory:")) as store:
-        made = store.start(client, operation, **keywords)
-        store.work(until_idle=True, make_client=lambda _: client)
-        return made.result(60)
-
-
-COLLECT = {"on_failure": "collect"}
-# What gives the outcome or the error, or raises it.
-WAYS = {
-    "function": bwp.wait_until,
-    "task": lambda *client_and_name, **k: asyncio.run(bwp.wait_until_async(*client_and_name, **k)),
-    "batch": lambda client, name, until_state, max_wait, **k: bwp.wait_all(
-        [bwp.Wait(client, name, k, until_state=until_state, max_wait=max_wait)], **COLLECT
-    )[0],
-    "background": lambda *client_and_name, **k: operations.start(*client_and_name, **k).result(60),
-    "store": in_store,
-}
-
-
-@pytest.mark.parametrize("name", ["DescribeTable", "describe_table"])
-def test_wait_until_takes_an_operation_and_a_state(client_of, virtual_time, name):
-    client = client_of("table", "CREATING", "ACTIVE")
-    outcome = bwp.wait_until(client, name, TableName="orders", **ACTIVE)
-    assert (outcome.waiter, outcome.attempts) == ("DescribeTableUntilActive", 2)
-    assert outcome.observed == "ACTIVE"
-
-
+WAYS = [bwp.wait_until, ways.by_task, ways.by_batch, ways.in_background, ways.in_store]
 FAILED = ["CREATE FAILED", "ERROR", "failed", "TimedOut", "FailedToStart"]
+NO_FAILURES = [
+    "NO_ERRORS", "FAILED_RETRYING", "Some of the checks failed", "FAILED_OVER", "none failed", "",
+    "0 failed", "Last update failed", "RETRYING AFTER FAILURE", "RECOVERED FROM ERROR", "  ",
+    "ERROR: none of 3", "x" * 99_999,
+]  # fmt: skip
 # What is waited for, and the states, of which the last one ends the wait.
 FAILURES = [
     *[("forecast", "ACTIVE", ["CREATE_IN_PROGRESS", state]) for state in FAILED],
@@ -88,31 +58,21 @@ SUCCESSES = [
     ("forecast", "CREATE FAILED", ["ACTIVE", "CREATE FAILED"]),
     ("forecast", ["ACTIVE", "ERROR"], ["CREATING", "ERROR"]),
     # No failures, and none that ends it.
-    ("forecast", "ACTIVE", ["NO_ERRORS", "FAILED_RETRYING", "Some of the checks failed", "ACTIVE"]),
-    (
-        "forecast",
-        "ACTIVE",
-        ["FAILED_OVER", "none failed", "0 failed", "Last update failed", "ACTIVE"],
-    ),
-    ("forecast", "ACTIVE", ["RETRYING AFTER FAILURE", "RECOVERED FROM ERROR", "ACTIVE"]),
-    ("forecast", "ACTIVE", ["", "  ", "ERROR: none of 3", "x" * 99_999, "ACTIVE"]),
+    ("forecast", "ACTIVE", [*NO_FAILURES, "ACTIVE"]),
     # Whatever else has failed can be deleted.
     ("forecast", "DELETED", ["CREATE_FAILED", "DELETED"]),
 ]
 
 
 @pytest.mark.filterwarnings("ignore:the model")
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize(
-    ("row", "failed"),
-    [*((row, True) for row in FAILURES), *((row, False) for row in SUCCESSES)],
-)
-def test_only_states_that_say_so_end_the_wait_in_failure(client_of, virtual_time, way, row, failed):
-    source, until, states = row
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("row", FAILURES + SUCCESSES)
+def test_only_states_that_say_so_end_the_wait_in_failure(client_of, virtual_time, way, row):
+    (source, until, states), failed = row, row in FAILURES
     _, operation, parameters, _ = SOURCES[source]
     client = client_of(source, *states, "ACTIVE")
     try:
-        end = way(client, operation, until_state=until, max_wait=600, **parameters)
+        end = way(client, operation, until_state=until, max_wait=9000, **parameters)
     except bwp.WaiterError as error:
         end = error
     assert isinstance(end, bwp.WaiterFailedError if failed else bwp.ResponseOutcome)
@@ -138,17 +98,13 @@ def test_a_waiter_of_that_state_can_be_stored_as_it_is(client_of, waitable):
     assert loaded.digest == wait.definition.digest
 
 
-@pytest.mark.parametrize(
-    ("waiter", "keywords", "error", "names"),
-    [
-        ("DescribeTabel", ACTIVE, ValueError, "dynamodb: .* 'DescribeTable'"),
-        ("TableExists", ACTIVE, ValueError, "until_state"),
-        ("DescribeTable", {"max_wait": 60}, ValueError, "until_state"),
-        ("DescribeTable", {"max_wait": 60, "state_path": "Table"}, TypeError, "until_state"),
-        (7, ACTIVE, TypeError, "until_state"),
-        ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "'ACTIVE'"),
-    ],
-)
+@pytest.mark.parametrize(("waiter", "keywords", "error", "names"), [
+    ("DescribeTabel", ACTIVE, ValueError, "dynamodb: .* 'DescribeTable'"),
+    ("TableExists", ACTIVE, ValueError, "until_state"), (7, ACTIVE, TypeError, "until_state"),
+    ("DescribeTable", {"max_wait": 60}, ValueError, "until_state"),
+    ("DescribeTable", {"max_wait": 60, "state_path": "Table"}, TypeError, "until_state"),
+    ("DescribeTable", ACTIVE | {"until_state": "ACTIV"}, ValueError, "'ACTIVE'"),
+])  # fmt: skip
 def test_what_does_not_go_together_is_refused(client_of, waiter, keywords, error, names):
     with pytest.raises(error, match=names):
         bwp.wait_until(client_of("table"), waiter, TableName="orders", **keywords)

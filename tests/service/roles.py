@@ -19,14 +19,8 @@ source_profile = base
 mfa_serial = arn:aws:iam::123456789012:mfa/me
 """
 
-KEYS = {
-    "Credentials": {
-        "AccessKeyId": "key",
-        "SecretAccessKey": "secret",
-        "SessionToken": "token",
-        "Expiration": "2100-01-01T00:00:00Z",
-    }
-}
+SECRETS = {"AccessKeyId": "key", "SecretAccessKey": "secret", "SessionToken": "token"}
+KEYS = {"Credentials": {**SECRETS, "Expiration": "2100-01-01T00:00:00Z"}}
 EXISTS = (
     b"<DescribeStacksResponse><DescribeStacksResult><Stacks><member>"
     b"<StackStatus>DELETE_IN_PROGRESS</StackStatus></member></Stacks></DescribeStacksResult>"

@@ -101,18 +101,6 @@ def on_the_way(origin, service, *refusals):
 # --- decides nothing --------------------------------------------------------------------------
 
 
-@WAYS
-def test_an_error_of_a_call_on_the_way_matches_no_acceptor(way):
-    client, called = client_of_role("cloudformation", refusal("ValidationError", "bad role"))
-    bwp.enable(client, defaults={"retry_errors_for": {"ValidationError": 30}})
-    sent = sending(client, (400, GONE))
-    with pytest.raises(WaiterError, match="AssumeRole failed with ValidationError") as caught:
-        deleted(way, client)
-    assert "bad role" in str(caught.value)
-    assert "DescribeStacks failed" not in str(caught.value)
-    assert (called, sent) == (["AssumeRole"], [])
-
-
 @ORIGINS
 @pytest.mark.parametrize("state", ["success", "retry", "failure"])
 @pytest.mark.parametrize("matcher", [{"success": False}, {"errorType": "ResourceNotFound"}])

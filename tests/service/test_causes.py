@@ -10,7 +10,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from service.ways import by_batch, by_method, by_task, by_waiter, in_background, in_store
+from service.ways import by_batch, by_method, by_task, in_background, in_store
 
 import boto_waiters_plus as bwp
 
@@ -76,15 +76,10 @@ def test_success_and_time_out_make_no_read(virtual_time, answers, cloudformation
     assert set(late.operations) == {"DescribeStacks"}
 
 
-@pytest.mark.parametrize("way", [*WAYS, by_waiter])
-@pytest.mark.parametrize("is_smithy", [False, True])
-def test_no_read_is_made_where_that_is_turned_off(answers, way, is_smithy):
-    if is_smithy:
-        bwp.install(defaults=bwp.SMITHY)
-    options = {} if is_smithy or way is by_waiter else {"explain_failure": False}
-    client = boto3.client("cloudformation")
-    script = answers(client, STACK["poll"], EVENTS)
-    assert failure(way, client, **options).cause_found is None
+def test_no_read_is_made_by_smithys_defaults(answers, cloudformation):
+    bwp.install(defaults=bwp.SMITHY)
+    script = answers(cloudformation, STACK["poll"], EVENTS)
+    assert failure(by_method, cloudformation).cause_found is None
     assert script.operations == ["DescribeStacks"]
 
 

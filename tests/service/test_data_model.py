@@ -162,8 +162,6 @@ CODED = "%7B%22Action%22%3A%20%22s3%3AGetObject%22%7D"
 @pytest.mark.parametrize(("name", "parameters", "response", "member"), [
     ("iam.GetRolePolicy", {"RoleName": "r", "PolicyName": "p"}, {"PolicyDocument": CODED},
      "PolicyDocument"),
-    ("iam.GetRole", {"RoleName": "r"}, {"Role": {"AssumeRolePolicyDocument": CODED}},
-     "Role.AssumeRolePolicyDocument"),
     ("cloudformation.GetTemplate", {"StackName": "s"},
      {"TemplateBody": '{"Action": "s3:GetObject"}'}, "TemplateBody"),
 ])  # fmt: skip

@@ -2,16 +2,15 @@
 
 import json
 import logging
-from pathlib import Path
 
 import boto3
 import pytest
+from case_tables import CASES
 from service import ways
 from service.ways import by_method
 
 import boto_waiters_plus as bwp
 
-CASES = Path(__file__).parents[1] / "cases"
 ROWS = json.loads((CASES / "labels.json").read_text("utf-8"))
 
 
@@ -38,19 +37,6 @@ def ended(wait, client, what=PLANTED, **options):
         return wait(client, **what, **options)
     except bwp.WaiterError as error:
         return error
-
-
-@pytest.mark.parametrize("wait", ways.CALLS)
-def test_every_wait_has_its_label(wait, answers, missing, virtual_time):
-    events = []
-    bwp.install(on_event=events.append)
-    client = boto3.client("s3")
-    answers(client, {}, missing)
-    assert ended(wait, client).label == "s3 Bucket=planted"
-    error = ended(wait, client)
-    assert error.label == "s3 Bucket=planted"
-    assert "or s3 Bucket=planted: " in str(error)
-    assert {event.label for event in events} == {"s3 Bucket=planted"}
 
 
 def texts_of(wait, client, caplog, what=PLANTED):

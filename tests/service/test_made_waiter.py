@@ -3,11 +3,10 @@
 import contextlib
 import json
 import warnings
-from pathlib import Path
 
 import boto3
 import pytest
-from case_tables import experiments
+from case_tables import CASES, experiments
 from installed_models import installed_operation, with_the_operations_of_today
 from service.own_service import clients_of
 
@@ -15,7 +14,6 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.service.on_the_spot import made_waiter
 
-CASES = Path(__file__).parents[1] / "cases"
 ROWS = json.loads((CASES / "made-waiters.json").read_text("utf-8"))
 
 

@@ -59,15 +59,6 @@ def test_a_waiter_of_a_newer_botocore_works(newer, answers, virtual_time):
     assert wait(client, "stream_paused").attempts == 2
 
 
-def test_an_unknown_state_is_polled_and_named(newer, answers, virtual_time, recwarn):
-    client = newer("PAUSED")
-    answers(client, stream("PAUSED"))
-    with pytest.raises(bwp.WaiterTimeoutError, match="PAUSED") as caught:
-        wait(client)
-    assert caught.value.observed == "PAUSED"
-    assert list(recwarn) == []
-
-
 @pytest.mark.parametrize("state", ["CREATE_FAILED", "FAILED", "ERROR"])
 def test_an_unknown_failure_is_warned_of_once(newer, answers, virtual_time, state):
     clients = [newer(state), bwp.enable(boto3.Session().client("kinesis"))]

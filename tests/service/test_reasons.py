@@ -3,10 +3,10 @@
 import contextlib
 import json
 import re
-from pathlib import Path
 
 import boto3
 import pytest
+from case_tables import CASES
 from moto import mock_aws
 from moto.cloudformation.models import Event, cloudformation_backends
 from service import ways
@@ -18,7 +18,6 @@ from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
 from boto_waiters_plus.engine.redaction import message_text
 
-CASES = Path(__file__).parents[1] / "cases"
 FAILURES = json.loads((CASES / "failures.json").read_text(encoding="utf-8"))
 MESSAGES = json.loads((CASES / "messages.json").read_text(encoding="utf-8"))
 RUNS = [

@@ -62,16 +62,15 @@ def test_a_wait_tells_what_its_waiter_reports(way, row, client):
     check(error, row, events)
 
 
+def begun_in_a_task(method, **options):
+    return asyncio.run(bwp.begin_async(method, **options))
+
+
 @pytest.mark.parametrize("row", EFFECTS)
-@pytest.mark.parametrize("is_task", [False, True], ids=["blocking", "task"])
-def test_begin_tells_what_its_effect_reports(is_task, row, client, caplog):
+@pytest.mark.parametrize("begin", [bwp.begin, begun_in_a_task])
+def test_begin_tells_what_its_effect_reports(begin, row, client, caplog):
     caplog.set_level(logging.INFO, logger="boto_waiters_plus")
-    method = getattr(client(row), row["begin"])
-    options = {**row["parameters"], "max_wait": 60}
-    if is_task:
-        operation = asyncio.run(bwp.begin_async(method, **options))
-    else:
-        operation = bwp.begin(method, **options)
+    operation = begin(getattr(client(row), row["begin"]), max_wait=60, **row["parameters"])
     with pytest.raises(bwp.WaiterTimeoutError) as caught:
         operation.result()
     check(caught.value, row)
@@ -168,11 +167,9 @@ def test_a_failure_says_what_failed_and_what_is_reported(glue):
         bwp.wait_until(client, definition, max_wait=60, **GLUE)
 
 
-def test_a_file_names_what_is_reported(tmp_path, reporting, glue):
+def test_a_document_names_what_is_reported(reporting, glue):
     document = reporting({"Other": {"x": "y"}, "*": {"worker": "JobRun.WorkerType"}})
-    file = tmp_path / "waiters.json"
-    file.write_text(json.dumps(document))
-    [definition] = bwp.load_definitions(file)
+    [definition] = bwp.load_definitions(document)
     assert definition.reports == (("worker", "JobRun.WorkerType"),)
     outcome = bwp.wait_until(glue(), definition, max_wait=60, **GLUE)
     assert outcome.reported == {"worker": "G.1X"}

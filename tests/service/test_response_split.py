@@ -118,10 +118,11 @@ def test_items_may_be_the_identifiers_themselves(shared):
     assert [each["builds"] for each in answered] == [[build], []]
 
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases/errors.json").read_text("utf-8"))["shared"]
-ERRORS = [(refusal(row["code"], status=row["status"]), row["is_about_one"]) for row in ROWS]
+ROWS = json.loads((Path(__file__).parents[1] / "cases/errors.json").read_text("utf-8"))
+QUOTED = refusal("InvalidParameterValue", ROWS["texts"][0]["message"])
+ERRORS = [(refusal(r["code"], status=r["status"]), r["is_about_one"]) for r in ROWS["shared"]]
 ERRORS.append((ClientError({"Error": {"Code": "InvalidVolume.NotFound"}}, "op"), True))
-ERRORS.append((EndpointConnectionError(endpoint_url="https://ec2"), False))
+ERRORS += [(EndpointConnectionError(endpoint_url="https://ec2"), False), (QUOTED, False)]
 
 
 @pytest.mark.parametrize(("error", "is_about_one"), ERRORS, ids=lambda value: str(value)[:50])

@@ -125,12 +125,6 @@ def test_a_replaced_shipped_waiter_is_told_once(definition, tmp_path, caplog):
     assert str(file) in told
 
 
-@pytest.mark.parametrize("name", ["streamexists", "Stream_Exists", "STREAM_EXISTS", ""])
-def test_only_both_forms_of_a_name_work(name):
-    with pytest.raises(ValueError, match="kinesis"):
-        bwp.wait_until(client(), name, StreamName="s", max_wait=60)
-
-
 # --- refused, or ignored ------------------------------------------------------------------------
 
 
@@ -185,12 +179,6 @@ def test_shipped_waiters_need_the_operation_and_its_state(on_path, monkeypatch, 
     assert ("wait_until_query_execution_succeeded" in names) is (version is None)
 
 
-def test_definition_is_for_its_own_service():
-    given = own("Mine")
-    assert expected_of(client(given), "Mine") == "MINE"
-    assert not hasattr(client(given, service="sts"), "wait_until_mine")
-
-
 @pytest.mark.parametrize(("service", "namespace"), [
     ("logs", "com.amazonaws.cloudwatchlogs"), ("autoscaling", "com.amazonaws.autoscaling"),
     ("elbv2", "com.amazonaws.elasticloadbalancingv2"), ("stepfunctions", "com.amazonaws.sfn"),
@@ -208,18 +196,13 @@ PAGES = [(11, None, 100), (60, None, 100), (10, None, None), (60, 70, 70)]
 NAMES = [f"name-{number}" for number in range(60)]
 
 
-@pytest.mark.parametrize(("operation", "members", "category", "message"), [
-    ("DeleteTable", {}, UserWarning, "DeleteTable"),
-    ("DescribeTable", {"deprecated": True}, DeprecationWarning, "Mine"),
-])  # fmt: skip
-def test_it_warns_the_caller_once(answers, waitable, operation, members, category, message):
-    definitions = waitable("Mine", operation, ANY, **members)
-    client = bwp.enable(boto3.client("dynamodb"), definitions=definitions)
+def test_a_waiter_that_polls_a_change_warns_the_caller_once(answers, waitable, recwarn):
+    client = bwp.enable(boto3.client("dynamodb"), definitions=waitable("Mine", "DeleteTable", ANY))
     answers(client, {})
-    with pytest.warns(category, match=message) as caught:
+    for _ in range(2):
         bwp.wait_until(client, "Mine", TableName="t", max_wait=60)
-    assert [record.filename for record in caught] == [__file__]
-    bwp.wait_until(client, "Mine", TableName="t", max_wait=60)  # Warnings are errors here.
+    assert [(each.category, each.filename) for each in recwarn] == [(UserWarning, __file__)]
+    assert "DeleteTable" in str(recwarn[0].message)
 
 
 @pytest.mark.parametrize(("count", "given", "sent"), PAGES)
