@@ -1,15 +1,13 @@
 """A model to check, of `tests/cases/check-rules.json`: a thing with a status."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 from boto_waiters_plus.validation import check
 
-CASES = Path(__file__).parents[1] / "cases"
-THING = json.loads((CASES / "check-rules.json").read_text(encoding="utf-8"))["thing"]
+THING = cases("check-rules")["thing"]
 WAITABLE = "smithy.waiters#waitable"
 RETURN_TYPE = re.compile(r"determined to return a `(\w+)` type")
 

@@ -1,15 +1,14 @@
 """Files and folders, and the severities and locations of events in them."""
 
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 from boto_waiters_plus.validation import Location, Severity, check
 
-CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
+CASES = cases("check-expressions")
 
 
 @pytest.mark.parametrize(("text", "problem", "line", "column"), CASES["refused files"])
@@ -20,20 +19,6 @@ def test_unreadable_file_is_an_error_with_its_location(tmp_path, text, problem, 
     assert (event.severity, event.id, event.source) == (Severity.ERROR, "Model", str(file))
     assert problem in event.message
     assert (event.line, event.column) == (line, column)
-
-
-@pytest.mark.parametrize(("make", "problem"), [
-    (lambda file: None, "cannot be read: No such file"),
-    (lambda file: file.write_bytes(b"\xff\xfe"), "not UTF-8 text"),
-    (os.mkfifo, "not a regular file"),
-    (lambda file: file.write_text("[" * 100000), "nested too deeply"),
-], ids=["missing", "binary", "fifo", "deep"])  # fmt: skip
-def test_file_that_cannot_be_read_is_an_error(tmp_path, make, problem):
-    file = tmp_path / "waiters.json"
-    make(file)
-    [event] = check(file)
-    assert (event.severity, event.id, event.source) == ("ERROR", "Model", str(file))
-    assert problem in event.message
 
 
 def test_severities_have_smithy_s_order():

@@ -1,13 +1,12 @@
 """How expressions are grouped, and what is refused."""
 
-import json
 import re
-from pathlib import Path
 
 import jmespath
 import pytest
+from case_tables import cases
 
-CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
+CASES = cases("check-expressions")
 
 
 def are_read_differently(events):

@@ -2,15 +2,14 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
-from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus import WaiterDefinition, load_definitions
+from boto_waiters_plus.validation import check
 
 WAITABLE = "smithy.waiters#waitable"
 CLUSTER = "com.amazonaws.eks#DescribeCluster"
@@ -90,27 +89,6 @@ def test_metadata_hold_for_all_files_checked_together(applied, tmp_path):
     assert events == check(sorted(tmp_path.iterdir()))
     [event] = [each for each in events if each.id == "WaitableTraitInvalidErrorType.Done.1"]
     assert (event.severity, event.suppression_reason) == ("SUPPRESSED", "it is so")
-
-
-def waiter_model(waiter):
-    return {"smithy": "2.0", "shapes": {CLUSTER: {"type": "apply", "traits": {WAITABLE: waiter}}}}
-
-
-MALFORMED = json.loads((Path(__file__).parents[1] / "cases/malformed.json").read_text("utf-8"))
-DOCUMENTS = {
-    **{case["name"]: waiter_model({"Ready": case["waiter"]}) for case in MALFORMED["waiters"]},
-    **{case["name"]: case["model"] for case in MALFORMED["models"]},
-    **{case["name"]: case["document"] for case in MALFORMED["documents"]},
-}
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_checker_refuses_what_the_loader_refuses(name, tmp_path):
-    file = tmp_path / "waiters.json"
-    file.write_text(json.dumps(DOCUMENTS[name]))
-    with pytest.raises(WaiterDefinitionError):
-        load_definitions(file)
-    assert max(event.severity for event in check(file)) >= Severity.DANGER
 
 
 def test_an_expression_of_any_depth_is_survived(thing):

@@ -6,16 +6,14 @@ member away) and `states` in place of its own; or waiters `on` another operation
 `says`, words of a message, behind its severity where several events could have them.
 """
 
-import json
-from pathlib import Path
-
 import botocore
 import pytest
+from case_tables import cases
 from installed_models import IS_OLDER
 
 from boto_waiters_plus.validation import check
 
-TABLE = json.loads((Path(__file__).parents[1] / "cases/check-rules.json").read_text("utf-8"))
+TABLE = cases("check-rules")
 CASES = [
     pytest.param(group, case, id=f"{name} {number}")
     for name, group in TABLE["groups"].items()

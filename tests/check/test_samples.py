@@ -1,12 +1,12 @@
 """The linter on values that come from shapes: on sample data, as Smithy makes them."""
 
 import json
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 STRING = "smithy.api#String"
-CASES = json.loads((Path(__file__).parents[1] / "cases/check-expressions.json").read_text("utf-8"))
+CASES = cases("check-expressions")
 
 
 def structure(**members):

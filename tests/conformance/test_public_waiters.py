@@ -2,12 +2,12 @@
 
 import json
 from functools import cache
-from pathlib import Path
 
 import pytest
 from beside import beside
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
+from case_tables import cases
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
@@ -23,9 +23,7 @@ WAITERS = [
     for name in facts["waiters"]
 ]
 
-MORE_ACCEPTORS = json.loads(
-    (Path(__file__).parents[1] / "cases/more-acceptors.json").read_text(encoding="utf-8")
-)["waiters"]
+MORE_ACCEPTORS = cases("more-acceptors")["waiters"]
 
 # The search path of this machine's user is no part of the comparison.
 LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])

@@ -101,16 +101,6 @@ def test_a_row_agrees_on_moto_also_after_one_that_ended_early(area, monkeypatch,
     assert not [text for text in said if "cannot delete" in text]
 
 
-def test_waiters_agree_and_nothing_is_left(endpoint, client):
-    code, out = ended(started(endpoint, "--only", "s3", "dynamodb", "iam", "lambda", "apigateway"))
-    found = results(out)
-    assert out.startswith("account 123456789012, region ")
-    lacking = {name for name, result in found.items() if result.startswith("no such thing: ")}
-    assert lacking == {"apigateway RestApiAvailable", "apigateway begin update_rest_api"}
-    assert {found[name] for name in found.keys() - lacking} == {"agreed"}
-    assert (code, named(client), len(found)) == (0, [], 45)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals are other there")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["SIGTERM", "Ctrl-C"]

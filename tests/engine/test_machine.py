@@ -3,16 +3,16 @@
 import json
 import math
 import re
-from pathlib import Path
 from unittest import mock
 
 import pytest
+from case_tables import cases
 from engine.delays import run
 
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "machine.json").read_text())["cases"]
+CASES = cases("machine")["cases"]
 SUCCESS = (AcceptorState.SUCCESS,)
 BOUNDS = {"min_delay": 2, "max_delay": 120, "max_wait": 300}
 MATCH, NO_MATCH = (m.Responded(m.Facts(acceptor=index)) for index in (0, None))

@@ -2,14 +2,14 @@
 
 import json
 from functools import reduce
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 from boto_waiters_plus.engine import acceptors as a
 from boto_waiters_plus.engine.matching import Matching
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "matching.json").read_text())
+CASES = cases("matching")
 RESPONDED, FAILED = a.SuccessMatcher(success=True), a.SuccessMatcher(success=False)
 
 

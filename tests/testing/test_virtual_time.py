@@ -80,12 +80,6 @@ def test_planned_actions_happen_in_order(virtual_time):
     assert virtual_time.now == 10
 
 
-def test_an_error_of_an_action_reaches_the_sleeper(virtual_time):
-    virtual_time.call_at(3, [].pop)
-    with pytest.raises(IndexError):
-        time.sleep(10)
-
-
 def test_timeouts_of_locks_and_events_stay_real(virtual_time):
     assert not threading.Event().wait(0.001)
     assert virtual_time.now == 0
