@@ -9,7 +9,6 @@ member away) and `states` in place of its own; or waiters `on` another operation
 import botocore
 import pytest
 from case_tables import cases
-from installed_models import IS_OLDER
 
 from boto_waiters_plus.validation import check
 
@@ -24,8 +23,6 @@ OPERATION = "smithy.example#GetThing"
 
 @pytest.mark.parametrize(("group", "case"), CASES)
 def test_a_rule_finds_what_it_is_for(group, case, thing, applied, monkeypatch):
-    if "of today" in group and IS_OLDER:
-        pytest.skip("the installed botocore lacks some of the operations")
     monkeypatch.setattr(botocore, "__version__", group.get("botocore", botocore.__version__))
     case, place = dict(case), None
     expect, says, service = case.pop("expect"), case.pop("says", []), case.pop("service", None)
