@@ -5,9 +5,8 @@ from functools import cache
 
 import pytest
 from beside import beside
-from botocore.loaders import Loader
-from botocore.model import ServiceModel
 from case_tables import cases
+from data.shared import service_model
 
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.acceptors import ErrorTypeMatcher
@@ -25,18 +24,10 @@ WAITERS = [
 
 MORE_ACCEPTORS = cases("more-acceptors")["waiters"]
 
-# The search path of this machine's user is no part of the comparison.
-LOADER = Loader(include_default_search_paths=False, extra_search_paths=[Loader.BUILTIN_DATA_PATH])
-
-
-@cache
-def model_of(service):
-    return ServiceModel(LOADER.load_service_model(service, "service-2"), service_name=service)
-
 
 @cache
 def waiters_of(service):
-    return ServiceWaiters(model_of(service), LOADER)
+    return ServiceWaiters(service_model(service), None)
 
 
 @pytest.mark.parametrize(("service", "name"), WAITERS)
@@ -47,7 +38,10 @@ def test_definition_equals_the_published_one(service, name):
     found = waiters_of(service).find(name)
     if found is None:
         # An older botocore lacks the operation; and no botocore has waiters of Auto Scaling.
-        assert theirs.operation not in model_of(service).operation_names or service == "autoscaling"
+        assert (
+            theirs.operation not in service_model(service).operation_names
+            or service == "autoscaling"
+        )
         pytest.skip("not among the shipped definitions, or not in this botocore")
     ours = found.definition
     assert ours.operation == theirs.operation

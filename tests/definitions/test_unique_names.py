@@ -56,12 +56,6 @@ def test_conflict_of_two_files_names_both(tmp_path):
     assert f"ThingReady of HeadBucket in {tmp_path / 'a.json'}" in caught.value.problem
 
 
-def test_same_name_replaces_the_shipped_waiter(client):
-    bwp.enable(client, definitions=s3(HeadObject="BucketExists"))
-    assert client.wait_until_bucket_exists.definition.operation == "HeadObject"
-    assert [e for e in check(s3(HeadBucket="BucketExists")) if e.severity == "ERROR"] == []
-
-
 def test_other_case_of_a_name_hides_the_shipped_waiter(client):
     other_case = bwp.enable(client, definitions=s3(HeadObject="Bucketexists"))
     names = {"wait_until_bucketexists", "wait_until_bucket_exists", "wait_until_bucket_not_exists"}
