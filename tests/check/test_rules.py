@@ -9,6 +9,7 @@ member away) and `states` in place of its own; or waiters `on` another operation
 import botocore
 import pytest
 from case_tables import cases
+from check.models import applied, thing
 
 from boto_waiters_plus.validation import check
 
@@ -22,7 +23,7 @@ OPERATION = "smithy.example#GetThing"
 
 
 @pytest.mark.parametrize(("group", "case"), CASES)
-def test_a_rule_finds_what_it_is_for(group, case, thing, applied, monkeypatch):
+def test_a_rule_finds_what_it_is_for(group, case, monkeypatch):
     monkeypatch.setattr(botocore, "__version__", group.get("botocore", botocore.__version__))
     case, place = dict(case), None
     expect, says, service = case.pop("expect"), case.pop("says", []), case.pop("service", None)

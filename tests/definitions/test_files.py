@@ -172,6 +172,8 @@ def test_folder_without_waiters_or_with_a_bad_file_is_refused(write, tmp_path):
     assert "no waiter definitions in this folder" in refusal(tmp_path)
     write("unrelated.json", {"name": "package"})
     assert "no waiter definitions in this folder" in refusal(tmp_path)
+    [event] = check(tmp_path)
+    assert (event.severity, event.source) == ("WARNING", str(tmp_path))
     bad = write("b.json", b"{")
     with pytest.raises(WaiterDefinitionError) as caught:
         load_definitions(tmp_path)
