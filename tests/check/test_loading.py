@@ -12,7 +12,6 @@ from check.models import applied, thing
 from boto_waiters_plus import WaiterDefinition, load_definitions
 from boto_waiters_plus.validation import check
 
-WAITABLE = "smithy.waiters#waitable"
 CLUSTER = "com.amazonaws.eks#DescribeCluster"
 ACCEPTORS = [
     ["success", "output", "cluster.status", "stringEquals", "ACTVE"],

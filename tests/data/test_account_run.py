@@ -66,7 +66,6 @@ def results(out):
 def named(client):
     """What has the name of a run, of the kinds that the tests make."""
     names = [each["Name"] for each in client("s3").list_buckets()["Buckets"]]
-    names += client("dynamodb").list_tables()["TableNames"]
     names += [each["RoleName"] for each in client("iam").list_roles()["Roles"]]
     return [name for name in names if name.startswith(PREFIX)]
 

@@ -13,8 +13,6 @@ from boto_waiters_plus.service.on_the_spot import only_reads
 
 SCHEMA = json_of("tests/cases/idempotency-schema.json")
 FILES = {name: json_of(f"data/{name}.json") for name in ("idempotency", "explains")}
-TEXT = "x" * 64
-"""Long enough for an identifier."""
 
 
 def traits(name):

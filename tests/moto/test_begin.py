@@ -10,13 +10,12 @@ from moto.moto_api import state_manager
 
 import boto_waiters_plus as bwp
 
-SETTINGS = {"stepfunctions": {"execute_state_machine": True}}
 STEPS = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
 
 
 @pytest.fixture(autouse=True)
 def _moto(virtual_time):
-    with mock_aws(config=SETTINGS):
+    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
         yield
 
 
@@ -44,18 +43,11 @@ def ecs_with_definition():
 def run_task(**options):
     ec2 = boto3.client("ec2")
     group = ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]
-    place = {
-        "subnets": [ec2.describe_subnets()["Subnets"][0]["SubnetId"]],
-        "securityGroups": [group],
-    }
+    subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+    place = {"subnets": [subnet], "securityGroups": [group]}
     named = {"cluster": "main", "taskDefinition": "web", "launchType": "FARGATE"}
     named["networkConfiguration"] = {"awsvpcConfiguration": place}
     return ended(ecs_with_definition().run_task, **named, **options)
-
-
-def create_service():
-    named = {"cluster": "main", "serviceName": "web", "taskDefinition": "web", "desiredCount": 1}
-    return ended(ecs_with_definition().create_service, **named)
 
 
 def test_new_password_holds_for_four_minutes(virtual_time):
@@ -77,12 +69,10 @@ def test_slower_task_is_seen_running():
     assert run_task().basis == "identity"
 
 
-def test_service_without_running_tasks_times_out(monkeypatch):
+def test_service_without_running_tasks_times_out():
+    named = {"cluster": "main", "serviceName": "web", "taskDefinition": "web", "desiredCount": 1}
     with pytest.raises(bwp.WaiterTimeoutError, match="0 of 1 running"):
-        create_service()
-    monkeypatch.setenv("MOTO_ECS_SERVICE_RUNNING", "1")
-    boto3.client("ecs").delete_service(cluster="main", service="web", force=True)
-    assert create_service().basis == "identity"
+        ended(ecs_with_definition().create_service, **named)
 
 
 def test_executed_state_machine_succeeds():
