@@ -1,4 +1,4 @@
-"""The experiments of tests/cases/attacks.json, for the tests that run them."""
+"""The facts of `tests/cases`, and the experiments of its `attacks.json`."""
 
 import functools
 import json
@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 
 CASES = Path(__file__).parent / "cases"
+
+
+def cases(name):
+    """The content of a file of `tests/cases`."""
+    return json.loads((CASES / f"{name}.json").read_text("utf-8"))
 
 
 def experiments(does, *names):
@@ -22,4 +27,4 @@ def experiments(does, *names):
 
 @functools.cache
 def _experiments():
-    return json.loads((CASES / "attacks.json").read_text("utf-8"))["experiments"]
+    return cases("attacks")["experiments"]

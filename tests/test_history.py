@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
+from service.ways import by_batch, by_method, by_task, by_waiter
 
 import boto_waiters_plus as bwp
 import boto_waiters_plus.history as history_module
@@ -270,10 +271,10 @@ def test_no_file_is_an_error_of_a_wait(file, harm, table, caplog):
 
 
 @pytest.mark.parametrize("harm", UNUSABLE)
-@pytest.mark.parametrize("words", [["history"], ["history", "--clear"]], ids=["list", "clear"])
+@pytest.mark.parametrize("words", [[], ["--clear"]], ids=["list", "clear"])
 def test_the_command_says_what_is_wrong(file, harm, words, capsys):
     harm(file)
-    assert main([*words, "--file", str(file)]) == 255
+    assert main(["history", *words, "--file", str(file)]) == 255
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert str(file) in err
@@ -419,8 +420,7 @@ class Table:
         self.client.meta.events.register("before-call.dynamodb", self._answer)
 
     def _answer(self, model, **_):
-        is_first = self.created is None
-        self.created = self.clock.now if is_first else self.created
+        self.created = self.clock.now if self.created is None else self.created
         if model.name == "CreateTable":
             self.clock.advance(30)
         else:
@@ -432,8 +432,8 @@ class Table:
 
     def wait_until(self, history, **options):
         self.polls, self.created = [], None
-        options = {"max_wait": 3000, "delay_history": history, **options}
-        return self.client.wait_until_table_exists(TableName="orders", **options)
+        options = {**NAMED, "delay_history": history, **options}
+        return self.client.wait_until_table_exists(**options)
 
     @property
     def first_delay(self):
@@ -447,45 +447,25 @@ def table(virtual_time):
     bwp.uninstall()
 
 
-NAMED = {"TableName": "orders"}
+def by_callable(client, waiter, **options):
+    named = {"TableName": options.pop("TableName")}
+    definition = getattr(client, f"wait_until_{waiter}").definition
+    poll(client.describe_table, definition, input=named, **options)
 
 
-def wait_of(client, options):
-    return bwp.Wait(client, "table_exists", NAMED, max_wait=3000, **options)
+def by_batch_in_task(client, waiter, **options):
+    named = {"TableName": options.pop("TableName")}
+    asyncio.run(bwp.wait_all_async([bwp.Wait(client, waiter, named, **options)]))
 
 
-def poll_table(client, options):
-    definition = client.wait_until_table_exists.definition
-    poll(client.describe_table, definition, input=NAMED, max_wait=3000, **options)
-
-
-def wait_in_task(client, options):
-    waiting = bwp.wait_until_async(client, "table_exists", **NAMED, max_wait=3000, **options)
-    asyncio.run(waiting)
-
-
-def wait_by_get_waiter(client, options):
-    bwp.enable(client, defaults=options).get_waiter("table_exists").wait(**NAMED)
-
-
-def wait_by_method(client, options):
-    client.wait_until_table_exists(**NAMED, max_wait=3000, **options)
-
-
-WAYS = {
-    "method": wait_by_method,
-    "get_waiter": wait_by_get_waiter,
-    "batch": lambda *given: bwp.wait_all([wait_of(*given)]),
-    "task": wait_in_task,
-    "batch in a task": lambda *given: asyncio.run(bwp.wait_all_async([wait_of(*given)])),
-    "callable": poll_table,
-}
+WAYS = [by_method, by_waiter, by_batch, by_task, by_batch_in_task, by_callable]
+NAMED = {"TableName": "orders", "max_wait": 3000}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_each_wait_learns_and_adds_its_time(table, history, way, connections):
-    key = KEY._replace(service="", region="") if way == "callable" else KEY
-    WAYS[way](table.client, {"delay_history": known(history, key)})
+    key = KEY._replace(service="", region="") if way is by_callable else KEY
+    way(table.client, "table_exists", **NAMED, delay_history=known(history, key))
     assert table.first_delay > MAX_DELAY
     newest, *others = history.times(key)
     assert newest.seconds == pytest.approx(TAKES, abs=MAX_DELAY)
@@ -502,7 +482,7 @@ def test_a_hanging_disk_holds_up_no_wait(table, history, way, caplog, monkeypatc
     history.path.parent.mkdir()
     history.path.write_bytes(b"x")
     for _ in range(2):
-        WAYS[way](table.client, {"delay_history": history})
+        way(table.client, "table_exists", **NAMED, delay_history=history)
     lines = [each for each in caplog.records if "cannot be used" in each.message]
     assert [each.levelname for each in lines] == ["DEBUG"]
 
@@ -551,9 +531,9 @@ def test_times_of_begin_count_from_the_call(table, file):
     attribute = {"AttributeName": "id", "AttributeType": "S"}
     own = {"AttributeDefinitions": [attribute], "BillingMode": "PAY_PER_REQUEST"}
     own["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
-    options = {"TableName": "orders", "max_wait": 3000, "delay_history": known(history, key)}
+    known(history, key)
     history.is_added.clear()
-    bwp.begin(table.client.create_table, **options, **own).result(60)
+    bwp.begin(table.client.create_table, **NAMED, **own, delay_history=history).result(60)
     assert history.is_added.wait(60)
     assert table.first_delay > MAX_DELAY
     assert history.times(key)[0].seconds == pytest.approx(TAKES, abs=MAX_DELAY)
@@ -581,7 +561,7 @@ def test_waits_of_a_batch_read_once(table, history, monkeypatch):
 @pytest.mark.parametrize("damaged", ["long", b"long", 1e308, math.inf, -1.0, 0])
 def test_stored_waits_learn_from_their_store(table, damaged):
     store = Store(":memory:")
-    options = {"TableName": "orders", "max_wait": 3000, "delay_kind": "small"}
+    options = {**NAMED, "delay_kind": "small"}
     for number in range(7):
         operation = store.start(table.client, "table_exists", **options, delay_history=True)
         elapsed, wait_id = TAKES + number * 5.0, operation.path.partition("/")[2]

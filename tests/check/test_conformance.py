@@ -5,6 +5,7 @@ import re
 
 import pytest
 from beside import beside
+from check.models import linted, path_events
 
 from boto_waiters_plus.validation import check
 
@@ -47,7 +48,7 @@ def test_model_gets_the_events_of_the_reference(path):
 
 
 @needs_expressions
-def test_expressions_get_the_verdict_of_the_reference(path_events, linted):
+def test_expressions_get_the_verdict_of_the_reference():
     def verdict(path):
         if any("Invalid JMESPath expression" in each.message for each in path_events(path)):
             return "parse error"

@@ -2,17 +2,16 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
+from check.models import applied, thing
 
-from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
-from boto_waiters_plus.validation import Severity, check
+from boto_waiters_plus import WaiterDefinition, load_definitions
+from boto_waiters_plus.validation import check
 
-WAITABLE = "smithy.waiters#waitable"
 CLUSTER = "com.amazonaws.eks#DescribeCluster"
 ACCEPTORS = [
     ["success", "output", "cluster.status", "stringEquals", "ACTVE"],
@@ -32,7 +31,7 @@ def text_at(event, file):
     return file.read_text().splitlines()[event.line - 1][event.column - 1 :]
 
 
-def test_definitions_can_be_checked(applied):
+def test_definitions_can_be_checked():
     [definition] = load_definitions(applied(CLUSTER, WRONG))
     assert ids(check(definition)) == ids(check([definition], "eks")) == WRONG_IDS
     [event] = check(replace(definition, service="nosuch"))
@@ -53,7 +52,7 @@ def test_unknown_service_of_the_caller_raises():
         check({"smithy": "2.0"}, "nosuch")
 
 
-def test_the_caller_may_give_the_model_of_the_service(applied):
+def test_the_caller_may_give_the_model_of_the_service():
     description = Loader().load_service_model("eks", "service-2")
     service = ServiceModel(description, service_name="eks")
     assert ids(check(applied("my.own#DescribeCluster", WRONG), service)) == WRONG_IDS
@@ -77,7 +76,7 @@ def test_the_path_of_waiters_2_names_the_service_and_events_their_place(tmp_path
     assert found["WaiterUnknownState.TaskDone.1"].severity == "DANGER"
 
 
-def test_metadata_hold_for_all_files_checked_together(applied, tmp_path):
+def test_metadata_hold_for_all_files_checked_together(tmp_path):
     done = ["success", "output", "QueryExecution.Status.State", "stringEquals", "SUCCEEDED"]
     waiters = {"Done": {"acceptors": [done, ["retry", "errorType", "NoSuchError"]]}}
     suppression = {"id": "WaitableTraitInvalidErrorType", "namespace": "com.amazonaws.athena"}
@@ -92,28 +91,7 @@ def test_metadata_hold_for_all_files_checked_together(applied, tmp_path):
     assert (event.severity, event.suppression_reason) == ("SUPPRESSED", "it is so")
 
 
-def waiter_model(waiter):
-    return {"smithy": "2.0", "shapes": {CLUSTER: {"type": "apply", "traits": {WAITABLE: waiter}}}}
-
-
-MALFORMED = json.loads((Path(__file__).parents[1] / "cases/malformed.json").read_text("utf-8"))
-DOCUMENTS = {
-    **{case["name"]: waiter_model({"Ready": case["waiter"]}) for case in MALFORMED["waiters"]},
-    **{case["name"]: case["model"] for case in MALFORMED["models"]},
-    **{case["name"]: case["document"] for case in MALFORMED["documents"]},
-}
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_checker_refuses_what_the_loader_refuses(name, tmp_path):
-    file = tmp_path / "waiters.json"
-    file.write_text(json.dumps(DOCUMENTS[name]))
-    with pytest.raises(WaiterDefinitionError):
-        load_definitions(file)
-    assert max(event.severity for event in check(file)) >= Severity.DANGER
-
-
-def test_an_expression_of_any_depth_is_survived(thing):
+def test_an_expression_of_any_depth_is_survived():
     paths = ["[" * depth + "name" + "]" * depth for depth in range(50, 1000, 50)]
     acceptors = [["success", "output", path, "stringEquals", "x"] for path in paths]
     events = check(thing({"ThingActive": {"acceptors": acceptors}}))
@@ -121,7 +99,7 @@ def test_an_expression_of_any_depth_is_survived(thing):
 
 
 @pytest.mark.parametrize("as_file", [True, False])
-def test_an_operation_that_is_ignored_needs_a_wellformed_trait(applied, tmp_path, as_file):
+def test_an_operation_that_is_ignored_needs_a_wellformed_trait(tmp_path, as_file):
     model = applied("com.amazonaws.eks#Frobnicate", {"Ready": {}})
     if as_file:
         (tmp_path / "a.json").write_text(json.dumps(model))

@@ -6,16 +6,14 @@ member away) and `states` in place of its own; or waiters `on` another operation
 `says`, words of a message, behind its severity where several events could have them.
 """
 
-import json
-from pathlib import Path
-
 import botocore
 import pytest
-from installed_models import IS_OLDER
+from case_tables import cases
+from check.models import applied, thing
 
 from boto_waiters_plus.validation import check
 
-TABLE = json.loads((Path(__file__).parents[1] / "cases/check-rules.json").read_text("utf-8"))
+TABLE = cases("check-rules")
 CASES = [
     pytest.param(group, case, id=f"{name} {number}")
     for name, group in TABLE["groups"].items()
@@ -25,9 +23,7 @@ OPERATION = "smithy.example#GetThing"
 
 
 @pytest.mark.parametrize(("group", "case"), CASES)
-def test_a_rule_finds_what_it_is_for(group, case, thing, applied, monkeypatch):
-    if "of today" in group and IS_OLDER:
-        pytest.skip("the installed botocore lacks some of the operations")
+def test_a_rule_finds_what_it_is_for(group, case, monkeypatch):
     monkeypatch.setattr(botocore, "__version__", group.get("botocore", botocore.__version__))
     case, place = dict(case), None
     expect, says, service = case.pop("expect"), case.pop("says", []), case.pop("service", None)

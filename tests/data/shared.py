@@ -15,7 +15,7 @@ from laws import is_changed
 from boto_waiters_plus.changes.effects import EffectWaiter
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import EFFECT
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,14 +42,10 @@ def service_model(service):
         return None
 
 
-def operation_of(shape_id, *others):
-    """The operation with this id; skips the test if an older botocore lacks it or the others."""
+def operation_of(shape_id):
+    """The operation with this id."""
     namespace, _, name = shape_id.partition("#")
-    service = service_by_namespace(namespace)
-    if service is None or not {name, *others} <= {*service.operation_names}:
-        assert botocore.__version__ != WRITTEN_FOR, shape_id
-        pytest.skip("the installed botocore has no such operation")
-    return service.model.operation_model(name)
+    return service_by_namespace(namespace).model.operation_model(name)
 
 
 def full_sample(shape, text, items=1, seen=()):

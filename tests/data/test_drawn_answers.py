@@ -57,8 +57,7 @@ def bound_waiters():
     return [
         (service_id, BoundWaiter(each, model.operation_model(each.operation)))
         for service_id, model in models.items()
-        for each in (shipped_definitions(service_id) if model is not None else ())
-        if each.operation in model.operation_names
+        for each in shipped_definitions(service_id)
     ]
 
 

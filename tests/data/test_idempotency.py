@@ -3,8 +3,7 @@
 import jmespath
 import jsonschema
 import pytest
-from botocore.validate import ParamValidator
-from data.shared import full_sample, json_of
+from data.shared import json_of
 
 from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions import changes
@@ -14,8 +13,6 @@ from boto_waiters_plus.service.on_the_spot import only_reads
 
 SCHEMA = json_of("tests/cases/idempotency-schema.json")
 FILES = {name: json_of(f"data/{name}.json") for name in ("idempotency", "explains")}
-TEXT = "x" * 64
-"""Long enough for an identifier."""
 
 
 def traits(name):
@@ -59,25 +56,6 @@ def test_an_error_has_the_members_that_are_read():
         members = {member for each in errors_named(model, name) for member in each.members}
         assert members >= {*trait.get("members", ())}, name
         assert members >= {trait["token"]} if "token" in trait else errors_named(model, name), name
-
-
-@pytest.mark.models
-def test_a_description_is_asked_for_and_read():
-    for model, name, trait in traits(changes.DESCRIBED_BY):
-        calling, describing = map(model.operation_model, (name, trait["operation"]))
-        call = {"input": full_sample(calling.input_shape, TEXT), "error": {}}
-        for each in calling.error_shapes:
-            call["error"] |= full_sample(each, TEXT)
-        paths = trait["parameters"].items()
-        parameters = {member: jmespath.search(path, call) for member, path in paths}
-        if describing.input_shape or parameters:
-            report = ParamValidator().validate(parameters, describing.input_shape)
-            assert not report.has_errors(), (name, report.generate_report())
-        output = full_sample(describing.output_shape, TEXT)
-        found = jmespath.search(trait.get("resources", "@"), output)
-        resource = found[0] if isinstance(found, list) else found
-        for member in ("token", "response"):
-            assert member not in trait or jmespath.search(trait[member], resource) is not None
 
 
 @pytest.mark.models

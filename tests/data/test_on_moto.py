@@ -11,19 +11,20 @@ import re
 import zipfile
 
 import boto3
-import botocore
 import jmespath
 import pytest
-from botocore.exceptions import ParamValidationError, UnknownServiceError
 from data.shared import CATALOG, ROOT, json_of
 from installed_models import IS_OLDER
 from moto import mock_aws
 
 from boto_waiters_plus import WaiterFailedError, wait_until
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions
+from boto_waiters_plus.definitions.shipped import shipped_definitions
 from boto_waiters_plus.testing import virtual_time
 
-pytestmark = CATALOG
+pytestmark = [
+    CATALOG,
+    pytest.mark.skipif(IS_OLDER, reason="the installed botocore lacks some of the operations"),
+]
 
 CASES = json_of("tests/cases/on-moto.json")
 TABLES = {path.stem: json_of(path) for path in (ROOT / "tests/cases/states").glob("*.json")}
@@ -44,24 +45,13 @@ def clients():
     return functools.cache(boto3.Session(region_name="us-east-1").client)
 
 
-NOT_IN_OLDER_MODELS = {
-    ("cloudfront", "KeyValueStoreDeleted"), ("cloudfront", "KeyValueStoreReady"),
-    ("directconnect", "ConnectionDeleted"), ("ec2", "TransitGatewayRouteDeleted"),
-    ("organizations", "AccountClosed"), ("sns", "SubscriptionConfirmed"),
-}  # fmt: skip
-"""Waiters whose operation, or a member that they need, is missing in some supported botocore."""
-
-
 @pytest.mark.parametrize("wait", CASES["waits"], ids=wait_id)
 def test_waiter_ends_as_its_resource_says(wait, clients):
-    if IS_OLDER and (wait["service"], wait["waiter"]) in NOT_IN_OLDER_MODELS:
-        pytest.skip("the installed botocore has another model")
     saved = {}
     with mock_aws(config=CONFIG):
         for step in steps_of(wait):
             take(step, wait["service"], clients, saved)
-        client = client_or_skip(clients, wait["service"])
-        parameters = filled(wait["wait"], saved)
+        client, parameters = clients(wait["service"]), filled(wait["wait"], saved)
         with virtual_time():
             try:
                 ended = wait_until(client, wait["waiter"], max_wait=900, **parameters)
@@ -88,15 +78,8 @@ def steps_of(entry):
 
 
 def take(step, service, clients, saved):
-    client = client_or_skip(clients, step.get("service", service))
-    if not hasattr(client, step["call"]):
-        pytest.skip(f"the installed botocore has no {step['call']}")
-    try:
-        response = getattr(client, step["call"])(**filled(step["with"], saved))
-    except ParamValidationError:
-        if botocore.__version__ == WRITTEN_FOR:
-            raise
-        pytest.skip(f"the installed botocore wants other parameters of {step['call']}")
+    client = clients(step.get("service", service))
+    response = getattr(client, step["call"])(**filled(step["with"], saved))
     for name, path in step.get("save", {}).items():
         saved[name] = jmespath.search(path, response)
         assert saved[name] is not None, f"{step['call']} gave no {path}"
@@ -121,10 +104,3 @@ def zipped_function():
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("a.py", "def b(event, context): pass")
     return content.getvalue()
-
-
-def client_or_skip(clients, service):
-    try:
-        return clients(service)
-    except UnknownServiceError:
-        pytest.skip(f"the installed botocore has no {service}")

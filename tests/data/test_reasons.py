@@ -22,16 +22,6 @@ def test_the_reason_is_found_beside_the_state(case):
     assert reason_beside(None, case["path"]) is None
 
 
-def test_the_reason_is_that_of_the_failed_stack():
-    [expression] = [case["reason"] for case in CASES if case["path"] == "Stacks[].StackStatus"]
-    stacks = [
-        {"StackStatus": "CREATE_COMPLETE", "StackStatusReason": "another"},
-        {"StackStatus": "CREATE_FAILED", "StackStatusReason": REASON},
-    ]
-    expression = expression.replace(EXPECTED, "CREATE_FAILED")
-    assert jmespath.search(expression, {"Stacks": stacks}) == REASON
-
-
 @CATALOG
 def test_every_expression_gives_the_failed_resources_reason():
     wrong, count = {}, 0

@@ -30,10 +30,6 @@ each_shared = pytest.mark.parametrize("shape_id", shipped_json("coalescing.json"
 each_operation = pytest.mark.parametrize("shape_id", SHAPES)
 
 
-def screened_operation(shape_id):
-    return operation_of(shape_id, shipped_screens()[shape_id].operation)
-
-
 @pytest.mark.models
 @each_shared
 def test_a_call_may_name_as_many_resources_as_the_limit_says(shape_id):
@@ -63,14 +59,11 @@ def test_an_answer_with_all_members_is_told_apart(shape_id):
     mine, others = shares_of(answer, [["x-1"], ["x-2"]], coalescing)
     assert mine == answer
     for items in coalescing.items:
-        if items.path[0] in answer:  # not in an older botocore
-            assert others[items.path[0]] == []
+        assert others[items.path[0]] == []
     # What is not cut goes to all: of other things that belong to one there must be none.
-    members, cut = (
-        operation.output_shape.members.items(),
-        {each.path[0] for each in coalescing.items},
-    )
-    assert {name for name, shape in members if shape.type_name in ("list", "map")} <= cut
+    members = operation.output_shape.members.items()
+    of_many = {name for name, shape in members if shape.type_name in ("list", "map")}
+    assert of_many <= {each.path[0] for each in coalescing.items}
 
 
 # --- screens ------------------------------------------------------------------------------------
@@ -93,7 +86,7 @@ def verdict(waiter, path, state):
 
 @each_operation
 def test_a_waiter_reads_the_state_and_stays_open_in_progress(shape_id):
-    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
     waiters, unknown = waiters_of(operation), "a state that no waiter knows"
     assert any(
         verdict(each, screen.path, acceptor.matcher.matcher.expected)
@@ -141,7 +134,7 @@ def sample(shape, path=""):
 @pytest.mark.models
 @each_operation
 def test_each_state_is_that_of_the_resource_beside_it(shape_id):
-    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     resource = FACTS["resources"].get(shape_id, resource_of(operation))
     assert resource_of(sibling) in {resource, resource_of(operation)}
@@ -176,18 +169,15 @@ def paginator_of(operation):
 @pytest.mark.models
 @each_operation
 def test_the_sibling_takes_each_request_and_has_further_pages(shape_id):
-    operation, screen = screened_operation(shape_id), shipped_screens()[shape_id]
+    operation, screen = operation_of(shape_id), shipped_screens()[shape_id]
     sibling = operation.service_model.operation_model(screen.operation)
     assert only_reads(sibling)
     names = {screen.id, *operation.input_shape.required_members}
     parameters = {name: ARNS.get(name, name.ljust(36, "1")) for name in names}
     validate_parameters(parameters, operation.input_shape)
     scope = screen.scope_of(parameters)
-    parents = (
-        parameters
-        | {f"{name}Equals": value for name, value in parameters.items()}
-        | FACTS["parents"]
-    )
+    parents = parameters | {f"{name}Equals": value for name, value in parameters.items()}
+    parents |= FACTS["parents"]
     assert scope == {name: parents[name] for name in screen.scope}
     requests = list(screen.requests(scope, [parameters[screen.id]]))
     following = screen.next_request(requests[0], sample(sibling.output_shape))

@@ -6,8 +6,6 @@ import json
 import re
 from dataclasses import replace
 
-import boto3
-import botocore
 import export_waiters
 import pytest
 from botocore import xform_name
@@ -17,9 +15,8 @@ from data_rules import check
 from laws import by_service
 from script_modules import script
 
-from boto_waiters_plus import WaiterTimeoutError, load_definitions, wait_until
+from boto_waiters_plus import load_definitions
 from boto_waiters_plus.definitions.shipped import (
-    WRITTEN_FOR,
     shipped_definitions,
     shipped_services,
     shipped_traits,
@@ -50,10 +47,6 @@ SUCCEED_ON_NOTHING = {"WebACLDisassociated"}
 
 def all_shipped():
     return itertools.chain(*map(shipped_definitions, SERVICES))
-
-
-def version(text):
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def test_services_without_definitions_have_none():
@@ -113,18 +106,11 @@ def test_traits_of_our_own_are_defined():
 
 @CATALOG
 def test_every_waiter_is_a_method_of_a_client():
-    """On an older botocore too, which lacks whole services, and the states of some waiters."""
     for service_id in SERVICES:
-        model, shipped = service_model(client_name(service_id)), shipped_definitions(service_id)
-        if model is None and version(botocore.__version__) < version(WRITTEN_FOR):
-            continue
-        known = [each for each in shipped if each.operation in model.operation_names]
-        expected = {f"wait_until_{xform_name(each.name)}" for each in known}
+        model = service_model(client_name(service_id))
+        expected = {f"wait_until_{xform_name(x.name)}" for x in shipped_definitions(service_id)}
         attached = {waiter.method_name for waiter in ServiceWaiters(model, None).values()}
-        if version(botocore.__version__) >= version(WRITTEN_FOR):
-            assert len(known) == len(shipped), service_id
-            assert expected <= attached, service_id
-        assert expected & attached or not expected, service_id
+        assert expected <= attached, service_id
         assert not any(xform_name(each).startswith("wait_until_") for each in model.operation_names)
 
 
@@ -139,31 +125,20 @@ def test_regenerating_changes_nothing():
 
 
 @CATALOG
+@pytest.mark.models
 def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
-    """On an older botocore too: what that lacks are notes. A newer one has states of its own."""
     events = check(DATA)
-    is_newer = version(botocore.__version__) > version(WRITTEN_FOR)
-    accepted = Severity.WARNING if is_newer else Severity.NOTE
-    assert [str(event) for event in events if event.severity > accepted] == []
+    assert [str(event) for event in events if event.severity > Severity.NOTE] == []
     suppressed = [event for event in events if event.severity is Severity.SUPPRESSED]
     assert suppressed
     assert all(event.suppression_reason for event in suppressed)
-    if botocore.__version__ == WRITTEN_FOR:
-        assert unneeded_suppressions(suppressed) == []
-
-
-def unneeded_suppressions(events):
-    covered = [(f"{event.id}.", event.shape.partition("#")[0]) for event in events]
-    # Those of effects are tested with their rules.
-    known = [x for x in TRAITS["metadata"]["suppressions"] if not x["id"].startswith("Effect")]
-    return [
-        each
-        for each in known
-        if not any(
-            event_id.startswith(f"{each['id']}.") and each["namespace"] in ("*", namespace)
+    covered = [(f"{event.id}.", event.shape.partition("#")[0]) for event in suppressed]
+    for known in TRAITS["metadata"]["suppressions"]:
+        # Those of effects are tested with their rules.
+        assert known["id"].startswith("Effect") or any(
+            event_id.startswith(f"{known['id']}.") and known["namespace"] in ("*", namespace)
             for event_id, namespace in covered
-        )
-    ]
+        ), known
 
 
 # --- rules, reports and the work of expressions ------------------------------------------------
@@ -210,44 +185,6 @@ def test_shipped_expressions_take_few_steps():
             steps = max(steps_of(paths, output), steps_of(paths, both))
             most[steps] = service, waiter.definition.name
     assert max(most) < MOST_STEPS / 50, most[max(most)]
-
-
-# --- waits until something is gone, whose answer is an empty list --------------------------------
-
-
-FILTERS = [{"Name": "tag:run", "Values": ["1"]}]
-WAITS = [
-    # service, waiter, list of the answer, request without names, parameter of names
-    ("ec2", "VolumeDeleted", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
-    ("ec2", "VolumeDetached", "Volumes", {"Filters": FILTERS}, "VolumeIds"),
-    ("ec2", "InstanceTerminated", "Reservations", {"Filters": FILTERS}, "InstanceIds"),
-    ("ec2", "NatGatewayDeleted", "NatGateways", {"Filter": FILTERS}, "NatGatewayIds"),
-    ("ec2", "VpnConnectionDeleted", "VpnConnections", {"Filters": FILTERS}, "VpnConnectionIds"),
-    ("elbv2", "LoadBalancersDeleted", "LoadBalancers", {}, "Names"),
-]
-
-
-@pytest.mark.parametrize(("service", "waiter", "items", "unnamed", "names"), WAITS)
-def test_an_empty_list_is_gone_unless_names_were_given(
-    service, waiter, items, unnamed, names, answers, virtual_time
-):
-    client = boto3.client(service)
-    answers(client, {items: []})
-    assert wait_until(client, waiter, max_wait=60, **unnamed).attempts == 1
-    with pytest.raises(WaiterTimeoutError):
-        wait_until(client, waiter, max_wait=60, **{names: ["name-1", "name-2"]})
-
-
-@pytest.mark.parametrize(("service", "waiter", "items", "token"), [
-    ("ec2", "VolumeDeleted", "Volumes", "NextToken"),
-    ("rds", "DBInstanceDeleted", "DBInstances", "Marker"),
-])  # fmt: skip
-def test_an_empty_page_that_others_follow_is_not_the_end(
-    service, waiter, items, token, answers, virtual_time
-):
-    client = boto3.client(service)
-    answers(client, {items: [], token: "more"}, {items: []})
-    assert wait_until(client, waiter, max_wait=60).attempts == 2
 
 
 # --- `tools/export_waiters.py`, by which a shipped waiter is sent upstream ----------------------

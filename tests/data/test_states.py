@@ -26,13 +26,12 @@ import operator
 import re
 from dataclasses import dataclass
 
-import botocore
 import pytest
 from botocore.model import StructureShape
 from data.shared import CATALOG, ROOT, full_sample, json_of, put, service_model
 from laws import is_changed
 
-from boto_waiters_plus.definitions.shipped import WRITTEN_FOR, shipped_definitions, shipped_services
+from boto_waiters_plus.definitions.shipped import shipped_definitions, shipped_services
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.service.bound_waiter import BoundWaiter
@@ -176,7 +175,7 @@ def test_every_operation_and_named_error_is_modelled(lines):
     for line in lines():
         operation = operation_of(line)
         # EC2 answers with errors, but its model has none at all.
-        if operation is not None and any_error_modelled(operation.service_model):
+        if any_error_modelled(operation.service_model):
             modelled = {shape.name for shape in operation.error_shapes}
             errors = line.table.get("errors", {}).keys()
             if extra := errors - modelled - {*line.table.get("unmodelled", ())}:
@@ -190,9 +189,7 @@ def test_message_is_the_reason_of_the_resource_that_failed(lines):
             if verdict != "failure" or message_of(line, value) is None:
                 continue
             match = line.match(failed_output(line, operation.output_shape, value), 2)
-            # In an older botocore the member may be missing.
-            if match.message is not None or botocore.__version__ == WRITTEN_FOR:
-                assert match.message in (REASON, [REASON]), (str(line), value)
+            assert match.message in (REASON, [REASON]), (str(line), value)
 
 
 def test_no_message_keeps_the_state_from_being_shown(lines):
@@ -219,21 +216,17 @@ def any_error_modelled(model):
 
 
 def operation_of(line):
-    """The operation in the installed botocore; None if that is too old for it."""
     model = service_model(TABLES[line.service_id]["service"])
-    if model is None or line.table["operation"] not in model.operation_names:
-        assert botocore.__version__ != WRITTEN_FOR, str(line)
-        return None
     return model.operation_model(line.table["operation"])
 
 
 def modelled_states(lines):
-    """The lines whose state is a string of the installed botocore's model: operation and shape."""
+    """The lines whose state is a string of botocore's model: operation and shape."""
     for line in lines("state"):
         operation = operation_of(line)
-        shape = operation and shape_at(operation.output_shape, steps_to(line))
+        shape = shape_at(operation.output_shape, steps_to(line))
         # A document has no members in the model.
-        assert shape or botocore.__version__ != WRITTEN_FOR or "RestApi" in line.table["state"]
+        assert shape or "RestApi" in line.table["state"], str(line)
         if shape is not None:
             yield line, operation, shape
 

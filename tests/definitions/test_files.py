@@ -1,16 +1,17 @@
 """Definitions from files and folders."""
 
 import json
+import os
 import sys
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 from boto_waiters_plus import WaiterDefinition, WaiterDefinitionError, load_definitions
 from boto_waiters_plus.definitions.files import MAX_FILE_SIZE
 from boto_waiters_plus.validation import check
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "malformed.json").read_text())
+CASES = cases("malformed")
 WAITABLE = "smithy.waiters#waitable"
 ANY_RESPONSE = {"state": "success", "matcher": {"success": True}}
 
@@ -149,10 +150,12 @@ def test_loop_of_links_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
-def test_special_files_are_refused_unread():
+def test_special_files_are_refused_unread(tmp_path):
     """Reading a pipe or /dev/zero could take forever."""
-    with pytest.raises(WaiterDefinitionError, match="null"):
-        load_definitions("/dev/null")
+    os.mkfifo(tmp_path / "a.json")
+    assert "not a regular file" in refusal(tmp_path / "a.json")
+    [event] = check(tmp_path / "a.json")
+    assert (event.severity, event.source) == ("ERROR", str(tmp_path / "a.json"))
 
 
 def test_folders_are_searched_in_order(write, tmp_path):
@@ -169,6 +172,8 @@ def test_folder_without_waiters_or_with_a_bad_file_is_refused(write, tmp_path):
     assert "no waiter definitions in this folder" in refusal(tmp_path)
     write("unrelated.json", {"name": "package"})
     assert "no waiter definitions in this folder" in refusal(tmp_path)
+    [event] = check(tmp_path)
+    assert (event.severity, event.source) == ("WARNING", str(tmp_path))
     bad = write("b.json", b"{")
     with pytest.raises(WaiterDefinitionError) as caught:
         load_definitions(tmp_path)

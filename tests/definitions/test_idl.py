@@ -1,10 +1,9 @@
 """Smithy IDL to JSON AST, and the waiters in it."""
 
-import json
 import sys
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 pytest.importorskip("lark")
 
@@ -13,7 +12,7 @@ from boto_waiters_plus.definitions.files import load_definitions, parse_document
 from boto_waiters_plus.definitions.idl import parse_idl
 from boto_waiters_plus.validation import Severity, check
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "idl.json").read_text())
+CASES = cases("idl")
 
 HEAD = """$version: "2"
 namespace smithy.example

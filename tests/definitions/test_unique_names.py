@@ -1,15 +1,15 @@
 """Names of waiters are unique in a service: in one load by refusal, between places by hiding."""
 
 import json
-from pathlib import Path
 
 import boto3
 import pytest
+from case_tables import cases
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.validation import check
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "unique-names.json").read_text())["cases"]
+CASES = cases("unique-names")["cases"]
 WAITER = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 
 
@@ -56,12 +56,6 @@ def test_conflict_of_two_files_names_both(tmp_path):
     assert f"ThingReady of HeadBucket in {tmp_path / 'a.json'}" in caught.value.problem
 
 
-def test_same_name_replaces_the_shipped_waiter(client):
-    bwp.enable(client, definitions=s3(HeadObject="BucketExists"))
-    assert client.wait_until_bucket_exists.definition.operation == "HeadObject"
-    assert [e for e in check(s3(HeadBucket="BucketExists")) if e.severity == "ERROR"] == []
-
-
 def test_other_case_of_a_name_hides_the_shipped_waiter(client):
     other_case = bwp.enable(client, definitions=s3(HeadObject="Bucketexists"))
     names = {"wait_until_bucketexists", "wait_until_bucket_exists", "wait_until_bucket_not_exists"}
@@ -71,12 +65,6 @@ def test_other_case_of_a_name_hides_the_shipped_waiter(client):
     assert not hasattr(other_case, "wait_until_bucket_exists")
     with pytest.raises(ValueError, match="'Bucketexists'"):
         bwp.wait_until(other_case, "BucketExists", Bucket="b", max_wait=1)
-
-
-def test_check_notes_the_shipped_waiter_that_is_hidden():
-    [event] = check(s3(HeadBucket="Bucketexists"))
-    assert event.id == "WaiterReplacesShipped.Bucketexists"
-    assert "it replaces BucketExists, which comes with boto_waiters_plus (data/" in event.message
 
 
 def test_the_nearer_place_wins_in_any_case(client, tmp_path, monkeypatch):

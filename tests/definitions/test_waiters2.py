@@ -1,13 +1,12 @@
 """Conversion from and to botocore's waiters-2 form."""
 
 import itertools
-import json
 import operator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from botocore.model import ServiceModel
+from case_tables import cases
 
 from boto_waiters_plus import WaiterDefinitionError
 from boto_waiters_plus.definitions import waiters2 as form
@@ -16,7 +15,7 @@ from boto_waiters_plus.engine import acceptors as a
 from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.service.service_waiters import without_status
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "conversion.json").read_text())
+CASES = cases("conversion")
 ANY_RESPONSE = {"state": "success", "matcher": "status", "expected": 200}
 
 

@@ -1,19 +1,14 @@
 """Words of names: what states mean, and which waiter is meant by a name that none has."""
 
-import json
-from pathlib import Path
-
 import pytest
 from botocore import xform_name
+from case_tables import cases
 
 from boto_waiters_plus.definitions.near_waiters import near_waiters
 from boto_waiters_plus.definitions.shipped import shipped_services, unread_shipped
 from boto_waiters_plus.definitions.state_words import documented_states, sort_states
 
-NEAR, WORDS = (
-    json.loads((Path(__file__).parents[1] / "cases" / f"{name}.json").read_text())
-    for name in ("near-waiters", "state-words")
-)
+NEAR, WORDS = cases("near-waiters"), cases("state-words")
 ENDS = frozenset(NEAR["ends"])
 # Another waiter has the very state that was given.
 NOT_SUGGESTED = {("deadline", "job_succeeded"), ("rds", "db_snapshot_available")}

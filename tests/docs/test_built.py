@@ -66,9 +66,8 @@ def test_places_of_changes_exist():
 @pytest.mark.parametrize("service_id", ["cloudwatch-logs", "emr", "s3"])
 def test_effects_stand_below_the_waiters_of_a_service(service_id, monkeypatch, tmp_path):
     monkeypatch.setattr(reference_pages, "shipped_services", lambda: [service_id])
-    monkeypatch.setattr(
-        reference_pages, "reference_pages", reference_pages.reference_pages.__wrapped__
-    )
+    uncached = reference_pages.reference_pages.__wrapped__
+    monkeypatch.setattr(reference_pages, "reference_pages", uncached)
     reference_pages.main([str(tmp_path)])
     text = (tmp_path / f"{service_id}.md").read_text(encoding="utf-8")
     _, effects = text.split("\n## Effects\n")

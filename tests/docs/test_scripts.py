@@ -25,10 +25,8 @@ def blocks(page, language):
 def run(*words, folder, **variables):
     paths = [str(ROOT), *filter(None, sys.path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **variables}
-    command = [sys.executable, *map(str, words)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=folder, env=environment
-    )
+    options = {"capture_output": True, "text": True, "cwd": folder, "env": environment}
+    return subprocess.run([sys.executable, *map(str, words)], check=False, **options)
 
 
 @pytest.fixture

@@ -36,28 +36,19 @@ PAGE = f"""<!doctype html><meta name="viewport" content="width=device-width">
 <tbody>{row("td", code(NAME), SENTENCE, code(NAME))}</tbody></table></article>"""
 
 
-@pytest.fixture
-def site(tmp_path):
+def test_messages_wrap_and_tables_fit_on_a_phone(tmp_path):
     browser.required()
     (tmp_path / "site.css").write_bytes((ROOT / "docs/static/site.css").read_bytes())
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     with browser.browser(tmp_path / "profile", f"--window-size={PHONE},900") as window:
         window.open((tmp_path / "page.html").as_uri())
-        yield window
 
+        def each(selector, value):
+            found = f"[...document.querySelectorAll('{selector}')]"
+            return window.run(f"return {found}.map(e => {value})")
 
-def test_messages_wrap_and_code_scrolls(site):
-    script = "return [...document.querySelectorAll('pre')].map(e => e.scrollWidth > e.clientWidth)"
-    assert site.run(script) == [False, True]
-
-
-def test_a_name_in_the_first_column_stays_whole(site):
-    script = "return [...document.querySelectorAll('td .pre')].map(e => e.getClientRects().length)"
-    first, last = site.run(script)
-    assert first == 1
-    assert last > 1, "a name elsewhere is broken for want of room"
-
-
-def test_no_table_is_cut_off_on_the_right(site):
-    cells = "return [...document.querySelectorAll('td, th')]"
-    assert max(site.run(f"{cells}.map(e => e.getBoundingClientRect().right)")) <= PHONE
+        assert each("pre", "e.scrollWidth > e.clientWidth") == [False, True]
+        first, last = each("td .pre", "e.getClientRects().length")
+        assert first == 1
+        assert last > 1, "a name elsewhere than in the first column is broken for want of room"
+        assert max(each("td, th", "e.getBoundingClientRect().right")) <= PHONE

@@ -1,14 +1,13 @@
 """The delay algorithm, against the published table and by its laws."""
 
-import json
 import math
 import random
 import sys
 from collections import Counter
-from pathlib import Path
 from unittest import mock
 
 import pytest
+from case_tables import cases
 from engine.delays import next_delay
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,7 +16,7 @@ from boto_waiters_plus.engine import delays
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "backoff.json").read_text())
+CASES = cases("backoff")
 DRAWS = {"low": min, "high": max}
 
 

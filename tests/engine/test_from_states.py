@@ -1,9 +1,9 @@
 """`WaiterDefinition.from_states`: waiters in one call."""
 
 import json
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ from boto_waiters_plus import WaiterDefinition
 from boto_waiters_plus.definitions.smithy import parse_waiter
 from boto_waiters_plus.engine.matching import Matching
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "from-states.json").read_text())
+CASES = cases("from-states")
 texts = st.text("ab'\\`\"\nü", min_size=1, max_size=5)
 one_of_few = st.sampled_from(["a", "b", "c'\\", "d`", 'e"', "f\n", "g"])
 lists = st.lists(one_of_few, unique=True, max_size=3)
@@ -79,11 +79,6 @@ def test_the_state_is_seen_and_a_failure_has_the_reason(state):
     match = matching.match_response({"Job": {"Status": state, "Why": "no space"}})
     assert match.observed == state
     assert match.message == ("no space" if "FAILED" in state else None)
-
-
-def test_the_goal_names_each_state_once():
-    assert made(success=["DONE", "OK"]).goal == "Job.Status is 'DONE' or Job.Status is 'OK'"
-    assert made("Jobs[].Status").goal == "every Jobs[].Status is 'DONE'"
 
 
 @pytest.mark.parametrize(("path", "success", "states", "found"), [

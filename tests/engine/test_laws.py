@@ -58,10 +58,8 @@ def policies(draw):
 
 def hard_bound(policy):
     """Return the seconds that bound everything, calls included."""
-    bounds = [
-        policy.limits.deadline,
-        policy.limits.max_wait if policy.limits.count_requests else None,
-    ]
+    limits = policy.limits
+    bounds = [limits.deadline, limits.max_wait if limits.count_requests else None]
     return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 

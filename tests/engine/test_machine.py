@@ -3,16 +3,16 @@
 import json
 import math
 import re
-from pathlib import Path
 from unittest import mock
 
 import pytest
+from case_tables import cases
 from engine.delays import run
 
 from boto_waiters_plus.engine import machine as m
 from boto_waiters_plus.engine.acceptors import AcceptorState
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "machine.json").read_text())["cases"]
+CASES = cases("machine")["cases"]
 SUCCESS = (AcceptorState.SUCCESS,)
 BOUNDS = {"min_delay": 2, "max_delay": 120, "max_wait": 300}
 MATCH, NO_MATCH = (m.Responded(m.Facts(acceptor=index)) for index in (0, None))
@@ -137,15 +137,6 @@ def machine_after(*events, policy=POLICY):
 
 def resumed(machine, policy=POLICY, **options):
     return m.Machine.from_json(machine.to_json(), SUCCESS, policy, digest="abc", **options)
-
-
-def test_stored_state_is_small_and_holds_durations_only():
-    stored = json.loads(machine_after(m.Begin(), NO_MATCH).to_json())
-    texts = {name: stored.pop(name) for name in ("definition", "phase")}
-    assert texts == {"definition": "abc", "phase": "pausing"}
-    assert (stored["version"], stored["attempts"], stored["elapsed"]) == (1, 1, 1.0)
-    assert all(isinstance(each, (bool, int, float)) for each in stored.values())
-    assert len(stored) < 20
 
 
 def test_wait_can_be_stored_before_it_begins():

@@ -44,15 +44,6 @@ def test_waits_in_progress_stay_open_with_their_state(ids, pages, states):
     assert one.open_states() == states
 
 
-def test_no_page_is_needed_when_all_are_seen():
-    one = plan()
-    assert one.needs_more
-    one.add_page(page(*IDS[:29]))
-    assert one.needs_more
-    one.add_page(page(IDS[29], state="Completed"))
-    assert not one.needs_more
-
-
 def pages_read(one, saved_by_page):
     """Return how many pages are read, each of which saves the calls of some waits."""
     ids = iter(IDS)

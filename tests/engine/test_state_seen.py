@@ -1,14 +1,14 @@
 """The state seen: what the acceptors compare, else the model's state, else what is missing."""
 
 import json
-from pathlib import Path
 
 import pytest
+from case_tables import cases
 
 from boto_waiters_plus.engine import acceptors as a
 from boto_waiters_plus.engine.matching import Matching
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "state-seen.json").read_text())
+CASES = cases("state-seen")
 
 
 def acceptor(path, comparator="booleanEquals", state="success", kind=a.OutputMatcher):

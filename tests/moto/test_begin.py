@@ -10,14 +10,12 @@ from moto.moto_api import state_manager
 
 import boto_waiters_plus as bwp
 
-SETTINGS = {"stepfunctions": {"execute_state_machine": True}}
-CLUSTER = {"CacheClusterId": "c", "Engine": "redis", "CacheNodeType": "cache.t3.micro"}
 STEPS = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
 
 
 @pytest.fixture(autouse=True)
 def _moto(virtual_time):
-    with mock_aws(config=SETTINGS):
+    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
         yield
 
 
@@ -30,11 +28,6 @@ def slow_tasks():
 
 def ended(method, max_wait=600, **parameters):
     return bwp.begin(method, max_wait=max_wait, **parameters).result()
-
-
-def template(*names):
-    queues = {name: {"Type": "AWS::SQS::Queue"} for name in names}
-    return json.dumps({"Resources": queues})
 
 
 def ecs_with_definition():
@@ -50,44 +43,19 @@ def ecs_with_definition():
 def run_task(**options):
     ec2 = boto3.client("ec2")
     group = ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]
-    place = {
-        "subnets": [ec2.describe_subnets()["Subnets"][0]["SubnetId"]],
-        "securityGroups": [group],
-    }
+    subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+    place = {"subnets": [subnet], "securityGroups": [group]}
     named = {"cluster": "main", "taskDefinition": "web", "launchType": "FARGATE"}
     named["networkConfiguration"] = {"awsvpcConfiguration": place}
     return ended(ecs_with_definition().run_task, **named, **options)
 
 
-def create_service(**options):
-    named = {"cluster": "main", "serviceName": "web", "taskDefinition": "web", "desiredCount": 1}
-    return ended(ecs_with_definition().create_service, **named, **options)
-
-
-def update_database(**change):
-    make_database("orders")
-    named = {"DBInstanceIdentifier": "orders", "ApplyImmediately": True}
-    return ended(boto3.client("rds").modify_db_instance, **named, **change)
-
-
-def test_new_class_ends_at_the_first_attempt(virtual_time):
-    outcome = update_database(DBInstanceClass="db.m6g.large")
-    assert (outcome.basis, virtual_time.now) == ("goal", 0)
-
-
 def test_new_password_holds_for_four_minutes(virtual_time):
-    outcome = update_database(MasterUserPassword="not-a-secret-2")
+    make_database("orders")
+    change = {"DBInstanceIdentifier": "orders", "MasterUserPassword": "not-a-secret-2"}
+    outcome = ended(boto3.client("rds").modify_db_instance, **change, ApplyImmediately=True)
     assert outcome.basis == "held"
     assert 240 <= virtual_time.now < 280
-
-
-def test_updated_stack_holds_for_thirty_seconds(virtual_time):
-    cloudformation = boto3.client("cloudformation")
-    cloudformation.create_stack(StackName="web", TemplateBody=template("One"))
-    new = template("One", "Two")
-    outcome = ended(cloudformation.update_stack, StackName="web", TemplateBody=new)
-    assert outcome.basis == "held"
-    assert 30 <= virtual_time.now < 40
 
 
 def test_attempts_stop_a_task():
@@ -101,21 +69,10 @@ def test_slower_task_is_seen_running():
     assert run_task().basis == "identity"
 
 
-def test_service_without_running_tasks_times_out(monkeypatch):
+def test_service_without_running_tasks_times_out():
+    named = {"cluster": "main", "serviceName": "web", "taskDefinition": "web", "desiredCount": 1}
     with pytest.raises(bwp.WaiterTimeoutError, match="0 of 1 running"):
-        create_service()
-    monkeypatch.setenv("MOTO_ECS_SERVICE_RUNNING", "1")
-    boto3.client("ecs").delete_service(cluster="main", service="web", force=True)
-    assert create_service().basis == "identity"
-
-
-def test_certificate_is_issued_without_its_minute(monkeypatch):
-    acm = boto3.client("acm")
-    request = {"DomainName": "example.com", "ValidationMethod": "DNS"}
-    with pytest.raises(bwp.WaiterTimeoutError, match="PENDING_VALIDATION"):
-        ended(acm.request_certificate, **request)
-    monkeypatch.setattr("moto.settings.ACM_VALIDATION_WAIT", -1)
-    assert ended(acm.request_certificate, **request).basis == "identity"
+        ended(ecs_with_definition().create_service, **named)
 
 
 def test_executed_state_machine_succeeds():
@@ -139,13 +96,6 @@ def test_peering_ends_when_it_is_accepted(virtual_time):
     virtual_time.call_at(60, accept)
     ended(ec2.create_vpc_peering_connection, VpcId=ids[0], PeerVpcId=ids[1])
     assert virtual_time.now >= 60
-
-
-def test_deleted_cache_cluster_stays_deleting():
-    elasticache = boto3.client("elasticache")
-    elasticache.create_cache_cluster(**CLUSTER, NumCacheNodes=1)
-    with pytest.raises(bwp.WaiterTimeoutError, match="deleting"):
-        ended(elasticache.delete_cache_cluster, CacheClusterId="c")
 
 
 def test_answer_without_change_id_fails(virtual_time):

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from boto3.session import Session
+from case_tables import cases
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases/scan.json").read_text(encoding="utf-8"))
+ROWS = cases("scan")
 LOOP = """import time
 glue = boto3.client("glue")
 while glue.get_crawler(Name="c")["Crawler"]["State"] != "READY":

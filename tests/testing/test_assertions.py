@@ -6,7 +6,6 @@ import math
 import re
 import sys
 import warnings
-from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -219,20 +218,6 @@ def test_a_window_fails_at_the_first_wrong_value(
     assert virtual_time.now - began == pytest.approx(2, abs=0.3)
     with pytest.raises(TypeError, match="last_attempt"):
         wait((0, right), max_wait=5, last_attempt="late")
-
-
-@pytest.mark.parametrize("max_wait", [0, timedelta(0)])
-def test_no_time_is_a_single_attempt_of_any_length(assertions, virtual_time, max_wait):
-    values = iter(["ready", "old", "new"])
-
-    def slow():
-        virtual_time.advance(7)
-        return next(values)
-
-    assert assertions.assert_eventually(slow, "ready", max_wait=max_wait) == "ready"
-    assertions.refute_eventually(slow, "ready", max_wait=max_wait)
-    assertions.assert_always(slow, "new", max_wait=max_wait)
-    assert virtual_time.now == 21
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,21 +1,9 @@
 """The fixture `virtual_time`, which comes with the installed package."""
 
-import os
-import subprocess
-import sys
-import time
-
 import pytest
+from hooks.new_process import output_of
 
 from boto_waiters_plus import testing
-from boto_waiters_plus.testing import VirtualClock
-
-
-def test_the_fixture_gives_the_open_clock(virtual_time):
-    assert isinstance(virtual_time, VirtualClock)
-    time.sleep(1000)
-    time.sleep(0.5)
-    assert virtual_time.now == time.monotonic() == 1000.5
 
 
 def test_every_name_of_testing_is_lazy_and_listed():
@@ -50,9 +38,4 @@ def test_pytest_loads_the_plugin_and_nothing_else(tmp_path):
     (record / "RECORD").write_text("".join(f"boto_waiters_plus/{name},,\n" for name in files))
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     (tmp_path / "test_it.py").write_text("def test_it(virtual_time):\n    assert virtual_time\n")
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    options = {"capture_output": True, "text": True, "timeout": 120}
-    options |= {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
-    run = subprocess.run([sys.executable, "-c", SESSION], check=False, **options)
-    assert (run.returncode, run.stderr) == (0, ""), run.stdout
-    assert "1 passed" in run.stdout
+    assert "1 passed" in output_of(SESSION, path=[str(tmp_path)], folder=tmp_path)

@@ -9,7 +9,6 @@ import time
 import freezegun
 import pytest
 
-from boto_waiters_plus.conditions import Signal, wait_for_async
 from boto_waiters_plus.testing import loop_jumper
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
@@ -78,12 +77,6 @@ def test_planned_actions_happen_in_order(virtual_time):
     words = ["sooner", "planned by an action", "later", "in the past"]
     assert happened == list(zip(words, [3, 6, 7, 10], strict=True))
     assert virtual_time.now == 10
-
-
-def test_an_error_of_an_action_reaches_the_sleeper(virtual_time):
-    virtual_time.call_at(3, [].pop)
-    with pytest.raises(IndexError):
-        time.sleep(10)
 
 
 def test_timeouts_of_locks_and_events_stay_real(virtual_time):
@@ -205,20 +198,6 @@ def test_a_planned_action_wakes_a_task(virtual_time):
         return now, virtual_time.now
 
     assert asyncio.run(main()) == (5, 20)
-
-
-@pytest.mark.parametrize("cancel", [None, threading.Event()])
-def test_a_delay_of_a_task_ends_with_its_signal(virtual_time, cancel):
-    times, signal = [], Signal()
-    virtual_time.call_at(3, signal.notify)
-
-    def call():
-        times.append(virtual_time.now)
-        return len(times) == 3
-
-    options = {"max_wait": 60, "interval": 10, "signal": signal, "cancel_event": cancel}
-    asyncio.run(wait_for_async(call, **options))
-    assert times == pytest.approx([0, 3, 13], abs=0.06)
 
 
 def test_loops_of_other_threads_follow_it(virtual_time):

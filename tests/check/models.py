@@ -1,15 +1,12 @@
 """A model to check, of `tests/cases/check-rules.json`: a thing with a status."""
 
-import json
 import re
-from pathlib import Path
 
-import pytest
+from case_tables import cases
 
 from boto_waiters_plus.validation import check
 
-CASES = Path(__file__).parents[1] / "cases"
-THING = json.loads((CASES / "check-rules.json").read_text(encoding="utf-8"))["thing"]
+THING = cases("check-rules")["thing"]
 WAITABLE = "smithy.waiters#waitable"
 RETURN_TYPE = re.compile(r"determined to return a `(\w+)` type")
 
@@ -47,7 +44,7 @@ def _waiters(bodies):
     return trait
 
 
-def _thing(waiters=None, *, shapes=None, states=None, **more):
+def thing(waiters=None, *, shapes=None, states=None, **more):
     """A model of `GetThing`, with changes to its shapes and the states in place of its own."""
     changed = _merged(THING, shapes or {})
     if waiters is not None:
@@ -59,25 +56,13 @@ def _thing(waiters=None, *, shapes=None, states=None, **more):
     return {"smithy": "2.0", "shapes": named, **more}
 
 
-def _applied(on, waiters, **more):
+def applied(on, waiters, **more):
     """A document that applies waiters to an operation."""
     shape = {"type": "apply", "traits": {WAITABLE: _waiters(waiters)}}
     return {"smithy": "2.0", "shapes": {on: shape}, **more}
 
 
-@pytest.fixture(scope="session")
-def thing():
-    """`thing(waiters, shapes=, states=)`: a model of an operation with a status."""
-    return _thing
-
-
-@pytest.fixture(scope="session")
-def applied():
-    """`applied(on, waiters)`: a document for an operation of another model."""
-    return _applied
-
-
-def _path_events(path, output=None, **shapes):
+def path_events(path, output=None, **shapes):
     """The events of a waiter of `x#Get` that compares a path with a string and a boolean."""
     rows = [["retry", "output", path, kind, "true"] for kind in ("stringEquals", "booleanEquals")]
     waitable = {WAITABLE: _waiters({"Ready": {"acceptors": rows}})}
@@ -87,22 +72,10 @@ def _path_events(path, output=None, **shapes):
     return check({"smithy": "2.0", "shapes": named})
 
 
-@pytest.fixture(scope="session")
-def path_events():
-    """`path_events(path, output, **shapes)`: the events of a path; by default, on any output."""
-    return _path_events
-
-
-@pytest.fixture(scope="session")
-def linted():
-    """`linted(path, output, **shapes)`: the type of a path, and its problems."""
-
-    def result(path, output=None, **shapes):
-        messages = [(each.severity, each.message) for each in _path_events(path, output, **shapes)]
-        types = {found[1] for _, each in messages if (found := RETURN_TYPE.search(each))}
-        start = f"Waiter `Ready`, acceptor 0: Problem found in JMESPath expression ({path}): "
-        found = [(severity, each) for severity, each in messages if each.startswith(start)]
-        problems = [f"{severity} {each.removeprefix(start)}" for severity, each in found]
-        return (*types, "any")[0], problems
-
-    return result
+def linted(path, output=None, **shapes):
+    """The type of a path, and its problems."""
+    messages = [(each.severity, each.message) for each in path_events(path, output, **shapes)]
+    types = {found[1] for _, each in messages if (found := RETURN_TYPE.search(each))}
+    start = f"Waiter `Ready`, acceptor 0: Problem found in JMESPath expression ({path}): "
+    problems = [f"{severity} {each}" for severity, each in messages if each.startswith(start)]
+    return (*types, "any")[0], [each.replace(start, "", 1) for each in problems]
