@@ -131,7 +131,10 @@ def check_reports(
         waiter: the waiter.
         reports: the words that it reports, each with its path.
     """
-    compared = _compared(waiter)
+    try:
+        compared = _compared(waiter)
+    except RecursionError:
+        return  # That it is nested too deep is another finding.
     if not reports and len(compared) > 1:
         text = f"it compares {', '.join(compared)}: name what is told of them ({REPORTS})"
         yield Finding(Severity.NOTE, "WaiterWithoutReports", text)

@@ -31,6 +31,13 @@ def text_at(event, file):
     return file.read_text().splitlines()[event.line - 1][event.column - 1 :]
 
 
+@pytest.mark.parametrize("path", [f"{'a||' * 3000}a", f"{'a|' * 4500}a", f"a{'[]' * 4500}"])
+def test_an_expression_that_is_too_deep_is_a_finding(path):
+    acceptors = [["success", "output", path, "stringEquals", "ACTIVE"]]
+    [event] = check(applied(CLUSTER, {"ClusterActive": {"acceptors": acceptors}}))
+    assert event.severity == "ERROR"
+
+
 def test_definitions_can_be_checked():
     [definition] = load_definitions(applied(CLUSTER, WRONG))
     assert ids(check(definition)) == ids(check([definition], "eks")) == WRONG_IDS
