@@ -34,8 +34,8 @@ def text_at(event, file):
 @pytest.mark.parametrize("path", [f"{'a||' * 3000}a", f"{'a|' * 4500}a", f"a{'[]' * 4500}"])
 def test_an_expression_that_is_too_deep_is_a_finding(path):
     acceptors = [["success", "output", path, "stringEquals", "ACTIVE"]]
-    [event] = check(applied(CLUSTER, {"ClusterActive": {"acceptors": acceptors}}))
-    assert event.severity == "ERROR"
+    events = check(applied(CLUSTER, {"ClusterActive": {"acceptors": acceptors}}))
+    assert "ERROR" in [event.severity for event in events]
 
 
 def test_definitions_can_be_checked():
