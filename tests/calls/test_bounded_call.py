@@ -22,7 +22,7 @@ from calls.support import awaited_call, ended, join_call_threads, make_client, u
 from faults.support import own_threads
 from freezegun import freeze_time
 
-from boto_waiters_plus.calls import connections, private_names
+from boto_waiters_plus.calls import connections
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallBudget, CallExpired, awaited_budget, current_budget
 from boto_waiters_plus.calls.threads import abandonable_call
@@ -170,9 +170,12 @@ def test_cancel_event_ends_the_call(kind, in_thread):
 
 
 def test_event_that_is_not_set_is_asked_until_the_call_is_over():
-    before, asked = own_threads(), threading.Semaphore(0)
-    event = OtherEvent(is_set=asked.release)
+    before, asked, seen = own_threads(), threading.Semaphore(0), []
+    variable = contextvars.ContextVar("variable")
+    variable.set("of the caller")
+    event = OtherEvent(is_set=lambda: seen.append(variable.get(None)) or asked.release())
     assert bounded(lambda: all(asked.acquire(timeout=60) for _ in range(4)), cancel_event=event)
+    assert set(seen) == {"of the caller"}
     for thread in own_threads():
         if "listener" in thread.name and thread not in before:
             thread.join(60)
@@ -286,13 +289,6 @@ def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_
             bounded(late(error=KeyError("x")), in_thread=in_thread)
     texts = caplog.messages if action == "error" else [str(each.message) for each in caught]
     assert len([text for text in texts if "no thread can be started" in text]) == 2
-
-
-def test_in_a_thread_the_context_is_the_callers():
-    variable = contextvars.ContextVar("variable", default="unset")
-    variable.set("set")
-    assert bounded(variable.get, in_thread=True) == "set"
-    assert bounded(threading.get_ident, in_thread=True) != threading.get_ident()
 
 
 @pytest.mark.parametrize("error", [None, ValueError("no")], ids=["result", "error"])
@@ -446,25 +442,7 @@ def test_adaptive_mode_takes_a_thread(mode):
     assert is_in_thread(make_client(mode=mode)) == (mode == "adaptive")
 
 
-POOLS = [botocore.awsrequest.AWSHTTPConnectionPool, botocore.awsrequest.AWSHTTPSConnectionPool]
-CLASSES = [botocore.awsrequest.AWSHTTPConnection, botocore.awsrequest.AWSHTTPSConnection]
-
-
-def pools_of(client):
-    return private_names.pool_classes_of(private_names.http_session_of(client))
-
-
-def test_client_gets_connection_classes_of_its_own():
-    client, other = make_client(), make_client()
-    bounded(lambda: None, client)
-    pools = pools_of(client)
-    assert pools["http"] is not POOLS[0]
-    assert issubclass(pools["http"].ConnectionCls, CLASSES[0])
-    assert issubclass(pools["https"].ConnectionCls, CLASSES[1])
-    assert pools_of(other) == {"http": POOLS[0], "https": POOLS[1]}
-
-
-class Recorded(CLASSES[0]):
+class Recorded(botocore.awsrequest.AWSHTTPConnection):
     """Answers without a socket, as recorders do."""
 
     requests = []  # noqa: RUF012 - of all instances
@@ -485,7 +463,8 @@ def test_connections_of_a_recorder_are_left_alone(order, recorder):
     client = make_client(attempts=1)
     if order == "after":
         bounded(lambda: None, client)
-    with mock.patch.object(POOLS[0], "ConnectionCls", recorder):
+    pool = botocore.awsrequest.AWSHTTPConnectionPool
+    with mock.patch.object(pool, "ConnectionCls", recorder):
         with pytest.raises(ConnectionClosedError):
             bounded(client.list_tables, client)
         assert is_in_thread(client)

@@ -214,24 +214,6 @@ def test_credentials_of_a_request_are_kept():
     assert "Credential=own/" in str(sent[0].headers["Authorization"])
 
 
-def test_a_cancel_event_sees_the_context_variables_of_the_caller():
-    seen, is_seen = [], threading.Event()
-
-    class Cancel:
-        def is_set(self):
-            return False
-
-        def wait(self, timeout=None):
-            seen.append(VARIABLE.get())
-            is_seen.set()
-            return threading.Event().wait(timeout)
-
-    token = VARIABLE.set("set")
-    assert bounded_call(lambda: is_seen.wait(60), client=None, seconds=60, cancel_event=Cancel())
-    VARIABLE.reset(token)
-    assert seen[0] == "set"
-
-
 # --- MFA codes --------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ Each test is named for one of them, so that a release that changes it is told by
 
 import importlib
 import inspect
-import time
 import traceback
 from types import SimpleNamespace
 from unittest import mock
@@ -13,7 +12,6 @@ from unittest import mock
 import boto3
 import botocore.awsrequest
 import botocore.session
-import botocore.waiter
 import pytest
 from botocore import credentials
 from botocore.config import Config
@@ -104,13 +102,6 @@ def test_context_and_feature_ids():
     with private_names.marked_as_waiter():
         assert context.get_context().features == {"B"}
     assert context.get_context() is None
-
-
-def test_names_that_others_patch_are_where_they_were():
-    """Tests patch `botocore.waiter.time`; the drop-in path sleeps by it."""
-    assert botocore.waiter.time is time
-    assert inspect.isfunction(botocore.waiter.Waiter.__dict__["wait"])
-    assert inspect.isfunction(botocore.session.Session.__dict__["create_client"])
 
 
 @pytest.mark.parametrize(("code", "status", "is_transient", "is_throttle"), [

@@ -72,14 +72,6 @@ def test_error_that_the_call_raises_passes(error):
         asyncio.run(make(function))
 
 
-async def test_other_tasks_run_during_the_call():
-    event = threading.Event()
-    waiting = asyncio.ensure_future(make(lambda _: event.wait(TEST_LIMIT) and REPLY))
-    await asyncio.sleep(0)
-    event.set()
-    assert await waiting is REPLY
-
-
 @pytest.mark.parametrize("how", ["the task is cancelled", "the event is set", "it is closed"])
 async def test_abandoned_call_gets_the_event(call_threads, how):
     cancel, started, abandoned = threading.Event(), threading.Event(), threading.Event()
