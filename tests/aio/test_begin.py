@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import threading
 
 import pytest
 from aio.clients import awaited_client
@@ -110,23 +109,6 @@ def test_a_cancellation_stops_if_asked_for(stale, end, stops):
     assert operation.cancelled()
     assert service.operations.count("BatchStopJobRun") == stops
     assert not stops or operation.to_json()["error"]["stop"]["state"] == "made"
-
-
-async def test_the_end_of_a_call_that_was_cancelled_is_stopped(stale):
-    called = asyncio.Event()
-
-    async def wait(**_):
-        called.set()
-        await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait, 0.1)
-
-    async with stale() as service:
-        service.client.meta.events.register_first("before-call.glue.StartJobRun", wait)
-        task = asyncio.ensure_future(begin(service, stop_on_cancel=True))
-        await called.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert service.operations == ["StartJobRun", "BatchStopJobRun"]
 
 
 # --- what blocks ------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import datetime as dt
 import threading
 from unittest import mock
 
-import botocore.exceptions as botocores
 import pytest
 from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
@@ -124,20 +123,6 @@ async def test_an_error_of_any_name_that_a_refresh_raises_matches_no_acceptor(wa
         client._request_signer._credentials = fresh
         with pytest.raises(bwp.WaiterFailedError, match="GetSecretValue"):
             await way(client, **STACK)
-
-
-@WAYS
-async def test_its_throttle_and_a_hiccup_of_the_credentials_are_transient(way):
-    throttle = refusal("Throttling", "Rate exceeded")
-    hiccup = botocores.MetadataRetrievalError(error_msg="timed out")
-    async with of_role("role", throttle, KEYS, hiccup, KEYS) as (client, called):
-        sent = sending(client, (200, EXISTS), (400, GONE))
-        credentials = client._request_signer._credentials
-        credentials.refresh_needed = lambda refresh_in=None: refresh_in != 0
-        credentials._refresh_using.__self__._load_from_cache = lambda: None
-        outcome = await way(client, **STACK)
-        assert isinstance(outcome.exception, ClientError)
-        assert (len(called), len(sent)) == (4, 2)
 
 
 # --- hooks ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from botocore.stub import Stubber
 from botocore.tokens import DeferredRefreshableToken
 from botocore.waiter import NormalizedOperationMethod, SingleWaiterConfig, Waiter
 from calls.support import respond
-from service.roles import sending
+from service.roles import refusal, sending
 
 from boto_waiters_plus.calls import private_names
 from boto_waiters_plus.common.process import frames_of
@@ -104,19 +104,15 @@ def test_context_and_feature_ids():
     assert context.get_context() is None
 
 
-@pytest.mark.parametrize(("code", "status", "is_transient", "is_throttle"), [
-    ("ThrottlingException", 400, True, True), ("RequestTimeout", 400, True, False),
-    ("InternalFailure", 500, True, False), ("AccessDenied", 403, False, False),
+@pytest.mark.parametrize(("error", "is_transient", "is_throttle"), [
+    (refusal("ThrottlingException"), True, True), (refusal("RequestTimeout"), True, False),
+    (refusal("InternalFailure", status=500), True, False), (refusal("AccessDenied"), False, False),
+    (ReadTimeoutError(endpoint_url="u"), True, False), (ValueError("x"), False, False),
 ])  # fmt: skip
-def test_retries_standard_tells_retryable_errors(code, status, is_transient, is_throttle):
-    response = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    error = ClientError(response, "X")
+def test_retries_standard_tells_retryable_errors(error, is_transient, is_throttle):
+    response = None if isinstance(error, Exception) else error
+    error = ClientError(response, "X") if response else error
     assert private_names.is_retryable(error, response) == (is_transient, is_throttle)
-
-
-def test_retries_standard_tells_retryable_transport_errors():
-    assert private_names.is_retryable(ReadTimeoutError(endpoint_url="u"), None) == (True, False)
-    assert private_names.is_retryable(ValueError("x"), None) == (False, False)
 
 
 def test_retries_standard_tells_how_long_its_first_delay_is():
