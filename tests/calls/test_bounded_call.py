@@ -463,8 +463,7 @@ def test_connections_of_a_recorder_are_left_alone(order, recorder):
     client = make_client(attempts=1)
     if order == "after":
         bounded(lambda: None, client)
-    pool = botocore.awsrequest.AWSHTTPConnectionPool
-    with mock.patch.object(pool, "ConnectionCls", recorder):
+    with mock.patch.object(botocore.awsrequest.AWSHTTPConnectionPool, "ConnectionCls", recorder):
         with pytest.raises(ConnectionClosedError):
             bounded(client.list_tables, client)
         assert is_in_thread(client)

@@ -203,10 +203,9 @@ def test_a_bearer_token_is_refreshed_in_a_thread():
 def test_credentials_of_a_request_are_kept():
     client = make_client()
     Refreshes(client, minutes=5)
-    own = Credentials("own", "b")
 
     def give(request, **_):
-        request.context.setdefault("signing", {})["request_credentials"] = own
+        request.context.setdefault("signing", {})["request_credentials"] = Credentials("own", "b")
 
     client.meta.events.register_first("before-sign.dynamodb", give)
     sent = respond(client, (200, b"{}"))
