@@ -289,21 +289,8 @@ def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
     assert called == ["AssumeRole"]
 
 
-TIMED_OUT = pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError))
-
-
-@pytest.mark.parametrize(
-    "way", [by_method, by_waiter, by_task, by_batch, as_completed, in_background]
-)
-def test_time_at_the_prompt_counts(way):
-    client, _ = stacks_of(person := Person(first=lambda: threading.Event().wait(0.4)))
-    with TIMED_OUT:
-        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
-    assert person.asked == [HERE()]
-
-
-@pytest.mark.parametrize("way", [by_task, by_batch, by_all_in_task])
-def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
+@pytest.mark.parametrize("way", FORMS)
+def test_code_after_the_deadline_is_late_and_hidden(terminal, way):
     echo = []
 
     def ask():
@@ -313,7 +300,7 @@ def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
         quiet(terminal, echo=True)
 
     client, _ = stacks_of(Person(first=ask))
-    with TIMED_OUT:
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
         way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
     assert echo == [False]
 
