@@ -279,10 +279,8 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
 @pytest.mark.parametrize("in_thread", [False, True])
 @pytest.mark.usefixtures("no_own_threads")
 def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_thread):
-    with (
-        mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("no more")),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+    refusing = mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("no more"))
+    with refusing, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter(action)
         assert bounded(lambda: "result", in_thread=in_thread) == "result"
         with ended("deadline"):

@@ -28,11 +28,8 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no SIGUS
 
 
 def by_condition(client, waiter, **keywords):
-    return conditions.wait_for(
-        lambda: client.describe_table(TableName="table"),
-        max_wait=60,
-        retry_on=botocores.BotoCoreError,
-    )
+    options = {"max_wait": 60, "retry_on": botocores.BotoCoreError}
+    return conditions.wait_for(lambda: client.describe_table(TableName="table"), **options)
 
 
 def by_awaited_condition(client, waiter, **keywords):

@@ -29,10 +29,7 @@ PATCHES = {
     "frozen, botocore.waiter.time": lambda: [freeze_time(NOON), mock.patch("botocore.waiter.time")],
     "frozen but ticking": lambda: [freeze_time(NOON, tick=True), mock.patch("time.sleep")],
     "monotonic mocked": lambda: [monotonic(return_value=1e9), mock.patch("time.sleep")],
-    "monotonic going back": lambda: [
-        monotonic(side_effect=count(10**6, -1)),
-        mock.patch("time.sleep"),
-    ],
+    "going back": lambda: [monotonic(side_effect=count(10**6, -1)), mock.patch("time.sleep")],
 }
 
 

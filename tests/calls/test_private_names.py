@@ -115,9 +115,8 @@ def test_retries_standard_tells_retryable_errors(error, is_transient, is_throttl
 
 
 def test_retries_standard_tells_how_long_its_first_delay_is():
-    context = private_names.retries.RetryContext(
-        attempt_number=1, caught_exception=ReadTimeoutError(endpoint_url="u")
-    )
+    error = ReadTimeoutError(endpoint_url="u")
+    context = private_names.retries.RetryContext(attempt_number=1, caught_exception=error)
     longest = private_names.retries.ExponentialBackoff(random=lambda: 1.0).delay_amount(context)
     assert private_names.has_brief_delays() == (longest < 0.1)
 

@@ -114,19 +114,16 @@ def test_call_that_does_not_end_is_abandoned(how):
     over.set()
 
 
-@pytest.mark.parametrize(
-    ("is_answered", "grace", "seconds"),
-    [(True, 0.01, 0.1), (False, awaited_call.SHUTDOWN_GRACE, 0.01)],
-    ids=["it has its answer to parse", "it is about to tell why"],
-)
-async def test_call_that_ends_after_its_time_is_waited_for(
-    monkeypatch, is_answered, grace, seconds
-):
+# It has its answer to parse, or is about to tell why.
+@pytest.mark.parametrize(("is_answered", "grace", "end"), [
+    (True, 0.01, 0.1), (False, awaited_call.SHUTDOWN_GRACE, 0.01),
+])  # fmt: skip
+async def test_call_that_ends_after_its_time_is_waited_for(monkeypatch, is_answered, grace, end):
     monkeypatch.setattr(awaited_call, "SHUTDOWN_GRACE", grace)
     go_on = threading.Event()
     call = Called(lambda _: go_on.wait(TEST_LIMIT) and REPLY)
     call.is_answered = is_answered
-    asyncio.get_running_loop().call_later(seconds, go_on.set)
+    asyncio.get_running_loop().call_later(end, go_on.set)
     assert await reply_from_thread(call, 0, threading.Event()) is REPLY
 
 

@@ -85,15 +85,10 @@ def test_child_that_is_forked_amid_a_wait_can_wait(is_new):
 
 def run_script(text, *arguments):
     path = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.run(
-        [sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-        check=False,
-    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    command = [sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *arguments]
+    options = {"stdin": subprocess.DEVNULL, "timeout": 120}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, **options)
 
 
 BEGUN = """

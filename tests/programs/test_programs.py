@@ -119,18 +119,12 @@ PATCHES = {
     "gevent": "from gevent import monkey; monkey.patch_all()",
     "eventlet": "import eventlet; eventlet.monkey_patch()",
 }
+GREEN = [("gevent",), ("eventlet",), ("gevent", "gunicorn")]
 SERVER = ["-m", "gunicorn", "-k", "gevent", "-b", "127.0.0.1:0", "-c", "green.py", "builtins:print"]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param("gevent", marks=needs("gevent")),
-        pytest.param("eventlet", marks=needs("eventlet")),
-        pytest.param("gunicorn", marks=needs("gevent", "gunicorn")),
-    ],
-)
+@pytest.mark.parametrize("program", [pytest.param(each[-1], marks=needs(*each)) for each in GREEN])
 def test_deadline_holds_in_green_threads(program, scheme, hung_service, environment, tmp_path):
     waiting = textwrap.dedent(WAITING).replace("SECONDS", str(SECONDS))
     (tmp_path / "waiting.py").write_text(waiting)
