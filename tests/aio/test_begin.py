@@ -114,17 +114,13 @@ def test_a_cancellation_stops_if_asked_for(stale, end, stops):
 # --- what blocks ------------------------------------------------------------------------------
 
 
-def wait_all(client, **_):
-    bwp.wait_all([bwp.Wait(client, "job_run_succeeded", RUN, max_wait=60)])
-
-
 BLOCKING = {
     "begin_async": lambda client: bwp.begin(client.start_job_run, max_wait=60, JobName="j"),
     "call_once_async": lambda client: idempotency.call_once(
         client.start_job_run, max_wait=60, allow_repeat=True
     ),
     "wait_until_async": lambda c: bwp.wait_until(c, "job_run_succeeded", max_wait=60, **RUN),
-    "wait_all_async": wait_all,
+    "wait_all_async": lambda c: bwp.wait_all([bwp.Wait(c, "job_run_succeeded", RUN, max_wait=60)]),
     "background": lambda c: start(c, "job_run_succeeded", max_wait=60, **RUN),
     "blocking client": lambda c: SqsSignal("https://sqs.us-east-1.amazonaws.com/1/q", client=c),
 }

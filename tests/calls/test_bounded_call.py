@@ -110,7 +110,7 @@ def test_refused_retry_is_told_apart(form):
 @pytest.mark.parametrize("error", [None, KeyError("x")])
 def test_late_result_is_no_result_and_a_late_error_is_the_cause(late, error):
     with ended("deadline") as caught:
-        bounded(late("result", error))
+        bounded(late(error or "result"))
     assert caught.value.__cause__ is error
 
 
@@ -123,7 +123,7 @@ def test_result_at_the_deadline_is_late(clock):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_what_ends_the_program_passes_though_late(late, error, in_thread):
-    call = mock.Mock(side_effect=error()) if in_thread else late(error=error())
+    call = mock.Mock(side_effect=error()) if in_thread else late(error())
     with pytest.raises(error):
         bounded(call, in_thread=in_thread)
     assert current_budget() is None
@@ -284,7 +284,7 @@ def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_
         warnings.simplefilter(action)
         assert bounded(lambda: "result", in_thread=in_thread) == "result"
         with ended("deadline"):
-            bounded(late(error=KeyError("x")), in_thread=in_thread)
+            bounded(late(KeyError("x")), in_thread=in_thread)
     texts = caplog.messages if action == "error" else [str(each.message) for each in caught]
     assert len([text for text in texts if "no thread can be started" in text]) == 2
 

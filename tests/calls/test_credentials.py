@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import datetime as dt
-import importlib
 import os
 import signal
 import threading
@@ -29,6 +28,7 @@ from .support import alarm, answered_client, ended, handled, make_client, respon
 
 STACK = {"StackName": "web", "max_wait": 60}
 HERE = threading.get_ident
+termios = credentials.termios
 GIVEN = [12, 5] if credentials.signs_with_given_credentials() else []
 """Minutes that credentials last which botocore would refresh again."""
 
@@ -124,7 +124,6 @@ def test_refresh_that_hangs_ends_in_time(hang, service, method):
 
 def quiet(terminal, *, echo=False):
     """Turn the echo of a terminal off, as a prompt does, or on."""
-    termios = importlib.import_module("termios")
     attributes = termios.tcgetattr(terminal)
     attributes[3] = attributes[3] | termios.ECHO if echo else attributes[3] & ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
@@ -141,7 +140,6 @@ def terminal(monkeypatch):
 
 
 def has_echo(terminal):
-    termios = importlib.import_module("termios")
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 

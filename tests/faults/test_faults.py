@@ -99,8 +99,7 @@ def test_fault_ends_with_a_name_that_is_looked_up(fault, certificate, collect_ga
 
 @also("no socket maker")
 def test_fault_ends_without_urllib3s_private_method(fault, certificate, collect_garbage):
-    with (
-        mock.patch.object(connections, "asks_socket_maker", return_value=False),
-        mock.patch.object(connections.TrackedConnection, "make_socket", lambda _, make: make()),
-    ):
+    asks = mock.patch.object(connections, "asks_socket_maker", return_value=False)
+    connection = connections.TrackedConnection
+    with asks, mock.patch.object(connection, "make_socket", lambda _, make: make()):
         check(fault, "call", "standard", certificate, collect_garbage)

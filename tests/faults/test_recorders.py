@@ -24,8 +24,6 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def _installed():
     bwp.install()
-    yield
-    bwp.uninstall()
 
 
 def wait(client, **options):
