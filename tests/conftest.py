@@ -90,23 +90,17 @@ class Styled:
         )
 
     def _callables(self, call):
-        match call:
-            case dict():
-                return {key: self._callable(one) for key, one in call.items()}
-            case list():
-                return [self._callable(one) for one in call]
-            case _:
-                return self._callable(call)
-
-    def _callable(self, call):
-        if self.style != "awaited" or not callable(call):
-            return call
-
         async def awaited():
             await asyncio.sleep(0)
             return call()
 
-        return awaited
+        match call:
+            case dict():
+                return {key: self._callables(one) for key, one in call.items()}
+            case list():
+                return [self._callables(one) for one in call]
+            case _:
+                return awaited if self.style == "awaited" and callable(call) else call
 
 
 @pytest.fixture(params=["blocking", "task", "awaited"])

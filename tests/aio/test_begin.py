@@ -2,11 +2,9 @@
 
 import asyncio
 import contextlib
-import threading
 
 import pytest
 from aio.clients import awaited_client
-from botocore.exceptions import ReadTimeoutError
 from operations.test_begin import MAX_WAIT, StaleService, named
 from wrappers import PROXIES, WRAPPERS
 
@@ -15,16 +13,16 @@ from boto_waiters_plus import idempotency
 from boto_waiters_plus.operations import Store, start
 from boto_waiters_plus.signals import SqsSignal
 
-ENDPOINT, RUN = "sagemaker: the endpoint is rolled back", {"JobName": "j", "RunId": "jr"}
+RUN = {"JobName": "j", "RunId": "jr"}
 
 
 @pytest.fixture
 def stale(virtual_time):
-    """`async with stale(part)`: the service of the row with this in its name."""
+    """`async with stale()`: the service of a job run."""
 
     @contextlib.asynccontextmanager
-    async def stale(part="glue: a job run"):
-        row = {**named(part)}
+    async def stale():
+        row = {**named("glue: a job run")}
         async with awaited_client(row["service"]) as client:
             yield StaleService(row, virtual_time, client)
 
@@ -45,23 +43,10 @@ async def test_the_wait_ends_as_it_does_on_a_blocking_client(stale):
         outcome = await operation
         assert (outcome.basis, operation.metadata["attempts"]) == ("identity", outcome.attempts)
         assert await bwp.wait_all_async([operation]) == [outcome]
-    async with stale(ENDPOINT) as service:
-        operation = await begin(service)
-        with pytest.raises(bwp.WaiterFailedError) as caught:
-            await operation
-        assert caught.value.call is operation.call
         assert await operation.stop() is None
 
 
 # --- stops ------------------------------------------------------------------------------------
-
-
-async def test_a_call_that_takes_all_of_max_wait_is_stopped_if_asked_for(stale):
-    async with stale() as service:
-        service.row["takes"] = MAX_WAIT + 1
-        with pytest.raises(bwp.WaiterTimeoutError):
-            await begin(service, stop_on_timeout=True)
-        assert service.operations == ["StartJobRun", "BatchStopJobRun"]
 
 
 async def test_a_time_out_stops_what_was_begun_and_tells_of_it(stale):
@@ -126,53 +111,7 @@ def test_a_cancellation_stops_if_asked_for(stale, end, stops):
     assert not stops or operation.to_json()["error"]["stop"]["state"] == "made"
 
 
-async def test_the_end_of_a_call_that_was_cancelled_is_stopped(stale):
-    called = asyncio.Event()
-
-    async def wait(**_):
-        called.set()
-        await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait, 0.1)
-
-    async with stale() as service:
-        service.client.meta.events.register_first("before-call.glue.StartJobRun", wait)
-        task = asyncio.ensure_future(begin(service, stop_on_cancel=True))
-        await called.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert service.operations == ["StartJobRun", "BatchStopJobRun"]
-
-
-# --- outcomes ---------------------------------------------------------------------------------
-
-
-async def test_all_attempts_of_call_once_carry_one_token(virtual_time, answers):
-    created, image = {"Instances": [{"InstanceId": "i-1"}]}, {"ImageId": "ami-1"}
-    up = {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
-    async with awaited_client("ec2") as client:
-        service = answers(client, ReadTimeoutError(endpoint_url="https://ec2"), created, up)
-        options = {"max_wait": 60, "then_wait": "InstanceRunning", "MinCount": 1, "MaxCount": 1}
-        call = await idempotency.call_once_async(client.run_instances, **options, **image)
-    tokens = {request["body"]["ClientToken"] for request in service.requests[:2]}
-    assert (tokens, call.attempts) == ({call.token}, 2)
-    assert call.outcome.observed == ["running"]
-
-
-async def test_a_warning_names_the_callers_line(stale):
-    async with stale("rds: a reboot that is seen") as service:
-        service.row.update(takes=3, polls=service.row["polls"][:1])
-        with pytest.warns(UserWarning, match="once it has held for 120 s") as warned:
-            operation = await begin(service, max_wait=50)
-        assert warned[0].filename == __file__
-        with pytest.raises(bwp.WaiterTimeoutError, match="may be from before the call"):
-            await operation
-
-
 # --- what blocks ------------------------------------------------------------------------------
-
-
-def wait_all(client, **_):
-    bwp.wait_all([bwp.Wait(client, "job_run_succeeded", RUN, max_wait=60)])
 
 
 BLOCKING = {
@@ -181,7 +120,7 @@ BLOCKING = {
         client.start_job_run, max_wait=60, allow_repeat=True
     ),
     "wait_until_async": lambda c: bwp.wait_until(c, "job_run_succeeded", max_wait=60, **RUN),
-    "wait_all_async": wait_all,
+    "wait_all_async": lambda c: bwp.wait_all([bwp.Wait(c, "job_run_succeeded", RUN, max_wait=60)]),
     "background": lambda c: start(c, "job_run_succeeded", max_wait=60, **RUN),
     "blocking client": lambda c: SqsSignal("https://sqs.us-east-1.amazonaws.com/1/q", client=c),
 }

@@ -68,7 +68,6 @@ def shape(result):
     ("table_not_exists", [UP, MISSING], {}), ("table_exists", [FORBIDDEN], {}),
     ("table_exists", [COMING], {"Delay": 3, "MaxAttempts": 2}),
     ("table_exists", [MISSING], {"Delay": 3, "MaxAttempts": 2}),
-    ("table_exists", [COMING], {"MaxAttempts": 1}),
 ])  # fmt: skip
 async def test_a_waiter_gives_what_aiobotocores_own_gives(
     answering, virtual_time, name, script, config

@@ -31,21 +31,6 @@ async def test_a_task_that_is_cancelled_in_its_call_ends_at_once(kind):
     released.set()
 
 
-@pytest.mark.parametrize("event", [asyncio.Event, threading.Event])
-async def test_a_cancel_event_ends_an_awaited_call_in_flight(event):
-    cancel = event()
-
-    async def hang(**_):
-        cancel.set()
-        await asyncio.Event().wait()
-
-    async with client_of("aiobotocore") as client:
-        client.meta.events.register("before-call", hang)
-        with pytest.raises(bwp.WaiterCancelledError) as caught:
-            await table_up(client, cancel_event=cancel)
-    assert caught.value.attempts == 1
-
-
 @pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="asyncio.timeout came with 3.11")
 async def test_asyncio_timeout_around_a_wait_is_a_timeout_of_asyncio(kind, answers):
     async with client_of(kind) as client:
@@ -55,18 +40,3 @@ async def test_asyncio_timeout_around_a_wait_is_a_timeout_of_asyncio(kind, answe
                 await table_up(client)
     assert not isinstance(caught.value, bwp.WaiterTimeoutError)
     assert not asyncio.current_task().cancelling()
-
-
-@pytest.mark.parametrize("error", [SystemExit(3), LookupError("a bug")], ids=repr)
-def test_an_error_of_a_handler_of_the_call_comes_through_as_it_is(kind, error):
-    def stumble(**_):
-        raise error
-
-    async def main():
-        async with client_of(kind) as client:
-            client.meta.events.register("before-call", stumble)
-            await table_up(client)
-
-    with pytest.raises(type(error)) as caught:
-        asyncio.run(main())
-    assert caught.value is error

@@ -58,22 +58,6 @@ async def test_a_closed_connection_is_retried(kind, virtual_time):
     assert (end.attempts, end.elapsed) == (4, 15)
 
 
-async def test_a_refusing_port_is_a_failure_with_its_endpoint(kind, virtual_time):
-    with servers.Refusing([UP]) as refusing:
-        async with client_of(kind, refusing) as client:
-            end = await ending(table_up(client))
-    assert type(end) is bwp.WaiterFailedError
-    assert refusing.url in str(end)
-
-
-async def test_a_port_that_refuses_at_first_is_retried(kind, virtual_time):
-    with servers.Refusing([UP]) as refusing:
-        virtual_time.call_at(7, refusing.up)
-        async with client_of(kind, refusing) as client:
-            end = await table_up(client, retry_transient=True)
-    assert (end.attempts, end.elapsed) == (3, 10)
-
-
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
 async def test_a_retry_of_the_sdk_that_fits_is_made(kind, mode):
     with FaultServer([UNAVAILABLE, UP]) as server:

@@ -3,6 +3,7 @@
 import queue
 import socket
 import threading
+from unittest import mock
 
 import pytest
 import urllib3.util.connection
@@ -39,16 +40,11 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def late(clock):
-    """`late(result, error)`: a call that returns or raises after its deadline."""
+    """`late(end)`: a call that returns or raises this after its deadline."""
 
-    def make(result=None, error=None):
-        def call():
-            clock.advance()
-            if error is not None:
-                raise error
-            return result
-
-        return call
+    def make(end):
+        call = mock.Mock(side_effect=[end])
+        return lambda: clock.advance() or call()
 
     return make
 

@@ -36,9 +36,10 @@ async def test_deadline_cancels_the_call(event):
     assert only_this_task()
 
 
+@pytest.mark.parametrize("kind", [threading.Event, asyncio.Event])
 @pytest.mark.parametrize("seconds", [None, LONG])
-async def test_cancel_event_ends_the_call(seconds):
-    event = threading.Event()
+async def test_cancel_event_ends_the_call(seconds, kind):
+    event = kind()
 
     async def call():
         event.set()

@@ -22,7 +22,7 @@ from calls.support import awaited_call, ended, join_call_threads, make_client, u
 from faults.support import own_threads
 from freezegun import freeze_time
 
-from boto_waiters_plus.calls import connections, private_names
+from boto_waiters_plus.calls import connections
 from boto_waiters_plus.calls.bounded_call import bounded_call
 from boto_waiters_plus.calls.budget import CallBudget, CallExpired, awaited_budget, current_budget
 from boto_waiters_plus.calls.threads import abandonable_call
@@ -110,7 +110,7 @@ def test_refused_retry_is_told_apart(form):
 @pytest.mark.parametrize("error", [None, KeyError("x")])
 def test_late_result_is_no_result_and_a_late_error_is_the_cause(late, error):
     with ended("deadline") as caught:
-        bounded(late("result", error))
+        bounded(late(error or "result"))
     assert caught.value.__cause__ is error
 
 
@@ -123,7 +123,7 @@ def test_result_at_the_deadline_is_late(clock):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_what_ends_the_program_passes_though_late(late, error, in_thread):
-    call = mock.Mock(side_effect=error()) if in_thread else late(error=error())
+    call = mock.Mock(side_effect=error()) if in_thread else late(error())
     with pytest.raises(error):
         bounded(call, in_thread=in_thread)
     assert current_budget() is None
@@ -170,9 +170,12 @@ def test_cancel_event_ends_the_call(kind, in_thread):
 
 
 def test_event_that_is_not_set_is_asked_until_the_call_is_over():
-    before, asked = own_threads(), threading.Semaphore(0)
-    event = OtherEvent(is_set=asked.release)
+    before, asked, seen = own_threads(), threading.Semaphore(0), []
+    variable = contextvars.ContextVar("variable")
+    variable.set("of the caller")
+    event = OtherEvent(is_set=lambda: seen.append(variable.get(None)) or asked.release())
     assert bounded(lambda: all(asked.acquire(timeout=60) for _ in range(4)), cancel_event=event)
+    assert set(seen) == {"of the caller"}
     for thread in own_threads():
         if "listener" in thread.name and thread not in before:
             thread.join(60)
@@ -276,23 +279,14 @@ def test_one_thread_watches_over_all_calls_and_ends_when_idle():
 @pytest.mark.parametrize("in_thread", [False, True])
 @pytest.mark.usefixtures("no_own_threads")
 def test_calls_without_threads_are_made_with_a_warning(late, caplog, action, in_thread):
-    with (
-        mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("no more")),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+    refusing = mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("no more"))
+    with refusing, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter(action)
         assert bounded(lambda: "result", in_thread=in_thread) == "result"
         with ended("deadline"):
-            bounded(late(error=KeyError("x")), in_thread=in_thread)
+            bounded(late(KeyError("x")), in_thread=in_thread)
     texts = caplog.messages if action == "error" else [str(each.message) for each in caught]
     assert len([text for text in texts if "no thread can be started" in text]) == 2
-
-
-def test_in_a_thread_the_context_is_the_callers():
-    variable = contextvars.ContextVar("variable", default="unset")
-    variable.set("set")
-    assert bounded(variable.get, in_thread=True) == "set"
-    assert bounded(threading.get_ident, in_thread=True) != threading.get_ident()
 
 
 @pytest.mark.parametrize("error", [None, ValueError("no")], ids=["result", "error"])
@@ -446,25 +440,7 @@ def test_adaptive_mode_takes_a_thread(mode):
     assert is_in_thread(make_client(mode=mode)) == (mode == "adaptive")
 
 
-POOLS = [botocore.awsrequest.AWSHTTPConnectionPool, botocore.awsrequest.AWSHTTPSConnectionPool]
-CLASSES = [botocore.awsrequest.AWSHTTPConnection, botocore.awsrequest.AWSHTTPSConnection]
-
-
-def pools_of(client):
-    return private_names.pool_classes_of(private_names.http_session_of(client))
-
-
-def test_client_gets_connection_classes_of_its_own():
-    client, other = make_client(), make_client()
-    bounded(lambda: None, client)
-    pools = pools_of(client)
-    assert pools["http"] is not POOLS[0]
-    assert issubclass(pools["http"].ConnectionCls, CLASSES[0])
-    assert issubclass(pools["https"].ConnectionCls, CLASSES[1])
-    assert pools_of(other) == {"http": POOLS[0], "https": POOLS[1]}
-
-
-class Recorded(CLASSES[0]):
+class Recorded(botocore.awsrequest.AWSHTTPConnection):
     """Answers without a socket, as recorders do."""
 
     requests = []  # noqa: RUF012 - of all instances
@@ -485,7 +461,7 @@ def test_connections_of_a_recorder_are_left_alone(order, recorder):
     client = make_client(attempts=1)
     if order == "after":
         bounded(lambda: None, client)
-    with mock.patch.object(POOLS[0], "ConnectionCls", recorder):
+    with mock.patch.object(botocore.awsrequest.AWSHTTPConnectionPool, "ConnectionCls", recorder):
         with pytest.raises(ConnectionClosedError):
             bounded(client.list_tables, client)
         assert is_in_thread(client)

@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import datetime as dt
-import importlib
 import os
 import signal
 import threading
@@ -29,6 +28,7 @@ from .support import alarm, answered_client, ended, handled, make_client, respon
 
 STACK = {"StackName": "web", "max_wait": 60}
 HERE = threading.get_ident
+termios = credentials.termios
 GIVEN = [12, 5] if credentials.signs_with_given_credentials() else []
 """Minutes that credentials last which botocore would refresh again."""
 
@@ -124,7 +124,6 @@ def test_refresh_that_hangs_ends_in_time(hang, service, method):
 
 def quiet(terminal, *, echo=False):
     """Turn the echo of a terminal off, as a prompt does, or on."""
-    termios = importlib.import_module("termios")
     attributes = termios.tcgetattr(terminal)
     attributes[3] = attributes[3] | termios.ECHO if echo else attributes[3] & ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
@@ -141,7 +140,6 @@ def terminal(monkeypatch):
 
 
 def has_echo(terminal):
-    termios = importlib.import_module("termios")
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
@@ -203,33 +201,14 @@ def test_a_bearer_token_is_refreshed_in_a_thread():
 def test_credentials_of_a_request_are_kept():
     client = make_client()
     Refreshes(client, minutes=5)
-    own = Credentials("own", "b")
 
     def give(request, **_):
-        request.context.setdefault("signing", {})["request_credentials"] = own
+        request.context.setdefault("signing", {})["request_credentials"] = Credentials("own", "b")
 
     client.meta.events.register_first("before-sign.dynamodb", give)
     sent = respond(client, (200, b"{}"))
     bounded_call(client.list_tables, client=client, seconds=60)
     assert "Credential=own/" in str(sent[0].headers["Authorization"])
-
-
-def test_a_cancel_event_sees_the_context_variables_of_the_caller():
-    seen, is_seen = [], threading.Event()
-
-    class Cancel:
-        def is_set(self):
-            return False
-
-        def wait(self, timeout=None):
-            seen.append(VARIABLE.get())
-            is_seen.set()
-            return threading.Event().wait(timeout)
-
-    token = VARIABLE.set("set")
-    assert bounded_call(lambda: is_seen.wait(60), client=None, seconds=60, cancel_event=Cancel())
-    VARIABLE.reset(token)
-    assert seen[0] == "set"
 
 
 # --- MFA codes --------------------------------------------------------------------------------
@@ -308,21 +287,8 @@ def test_code_is_asked_for_in_the_thread_of_the_caller(way, mode):
     assert called == ["AssumeRole"]
 
 
-TIMED_OUT = pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError))
-
-
-@pytest.mark.parametrize(
-    "way", [by_method, by_waiter, by_task, by_batch, as_completed, in_background]
-)
-def test_time_at_the_prompt_counts(way):
-    client, _ = stacks_of(person := Person(first=lambda: threading.Event().wait(0.4)))
-    with TIMED_OUT:
-        way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
-    assert person.asked == [HERE()]
-
-
-@pytest.mark.parametrize("way", [by_task, by_batch, by_all_in_task])
-def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
+@pytest.mark.parametrize("way", FORMS)
+def test_code_after_the_deadline_is_late_and_hidden(terminal, way):
     echo = []
 
     def ask():
@@ -332,7 +298,7 @@ def test_a_code_is_not_shown_after_the_deadline_either(terminal, way):
         quiet(terminal, echo=True)
 
     client, _ = stacks_of(Person(first=ask))
-    with TIMED_OUT:
+    with pytest.raises((bwp.WaiterTimeoutError, bwp.WaitersError)):
         way(client, "stack_delete_complete", StackName="web", max_wait=0.3)
     assert echo == [False]
 

@@ -155,9 +155,8 @@ def test_common_error_that_arrived_in_time_is_judged(in_common, in_task, code, i
 
 
 def test_common_error_is_no_success_of_another(in_common):
-    gone = bwp.WaiterDefinition.from_states(
-        "Gone", "DescribeTasks", path="tasks[].lastStatus", success=[], success_on_error=[MISSING]
-    )
+    states = {"path": "tasks[].lastStatus", "success": [], "success_on_error": [MISSING]}
+    gone = bwp.WaiterDefinition.from_states("Gone", "DescribeTasks", **states)
     errors, _ = in_common((400, error(MISSING)), waiter=gone)
     assert [type(each) for each in errors] == [bwp.WaiterTimeoutError] * 2
 

@@ -166,8 +166,8 @@ def test_shorter_of_time_left_and_own_timeout_holds(
     with contextlib.nullcontext() if is_watched else warns:
         bounded(client, seconds=seconds)
     assert peers.connect_timeouts == [pytest.approx(connect_timeout)]
-    expected = 7 if is_watched else pytest.approx(read_timeout)
-    assert peers.connections[0].gettimeout() == expected
+    timeout = 7 if is_watched else read_timeout
+    assert peers.connections[0].gettimeout() == pytest.approx(timeout)
 
 
 def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
@@ -181,9 +181,8 @@ def test_connecting_that_nobody_answers_is_given_up(peers, cut, monkeypatch):
         return sock
 
     monkeypatch.setattr(urllib3.util.connection, "create_connection", connect)
-    client = make_client(url="http://example.test:9")
     with pytest.raises(CallEnded, match=cut.reason):
-        bounded(client, cancel_event=cut.event)
+        bounded(make_client(url="http://example.test:9"), cancel_event=cut.event)
     go_on.set()
     assert is_closed(peers.accept())
 

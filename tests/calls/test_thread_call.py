@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from calls.support import join_call_threads
 from faults.support import own_threads
 
 from boto_waiters_plus.calls import awaited_call
@@ -31,18 +32,10 @@ def make(function, time_left=None):
     return reply_from_thread(Called(function), time_left, threading.Event())
 
 
-@pytest.fixture
-def call_threads():
-    """`call_threads()`: those of the calls; none is left after the test."""
-    return lambda: [thread for thread in own_threads() if thread.name.endswith(" call")]
-
-
 @pytest.fixture(autouse=True)
-def _no_thread_is_left(call_threads):
+def _no_thread_is_left():
     yield
-    for thread in call_threads():
-        thread.join(TEST_LIMIT)
-    assert call_threads() == []
+    join_call_threads()
 
 
 async def test_reply_comes_from_a_thread_with_the_context_of_the_task():
@@ -72,16 +65,8 @@ def test_error_that_the_call_raises_passes(error):
         asyncio.run(make(function))
 
 
-async def test_other_tasks_run_during_the_call():
-    event = threading.Event()
-    waiting = asyncio.ensure_future(make(lambda _: event.wait(TEST_LIMIT) and REPLY))
-    await asyncio.sleep(0)
-    event.set()
-    assert await waiting is REPLY
-
-
 @pytest.mark.parametrize("how", ["the task is cancelled", "the event is set", "it is closed"])
-async def test_abandoned_call_gets_the_event(call_threads, how):
+async def test_abandoned_call_gets_the_event(how):
     cancel, started, abandoned = threading.Event(), threading.Event(), threading.Event()
     ends, was_set = either(abandoned, cancel), []
 
@@ -100,13 +85,12 @@ async def test_abandoned_call_gets_the_event(call_threads, how):
         cancel.set() if how == "the event is set" else task.cancel()
         (end,) = await asyncio.gather(task, return_exceptions=True)
         assert end is REPLY if how == "the event is set" else task.cancelled()
-    for thread in call_threads():
-        thread.join(TEST_LIMIT)
+    join_call_threads()
     assert was_set == [True]
 
 
 @pytest.mark.parametrize("how", ["deadline", "cancelled"])
-def test_call_that_does_not_end_is_abandoned(call_threads, how):
+def test_call_that_does_not_end_is_abandoned(how):
     """A user's handler that blocks, for example, cannot be interrupted."""
     over, started = threading.Event(), threading.Event()
 
@@ -125,24 +109,21 @@ def test_call_that_does_not_end_is_abandoned(call_threads, how):
 
     asyncio.run(main())
     # The loop is closed when the thread ends: an error in the thread would fail the test.
-    (thread,) = call_threads()
+    [thread] = [each for each in own_threads() if each.name.endswith(" call")]
     assert thread.daemon, "it must not hold up the exit of the program"
     over.set()
 
 
-@pytest.mark.parametrize(
-    ("is_answered", "grace", "seconds"),
-    [(True, 0.01, 0.1), (False, awaited_call.SHUTDOWN_GRACE, 0.01)],
-    ids=["it has its answer to parse", "it is about to tell why"],
-)
-async def test_call_that_ends_after_its_time_is_waited_for(
-    monkeypatch, is_answered, grace, seconds
-):
+# It has its answer to parse, or is about to tell why.
+@pytest.mark.parametrize(("is_answered", "grace", "end"), [
+    (True, 0.01, 0.1), (False, awaited_call.SHUTDOWN_GRACE, 0.01),
+])  # fmt: skip
+async def test_call_that_ends_after_its_time_is_waited_for(monkeypatch, is_answered, grace, end):
     monkeypatch.setattr(awaited_call, "SHUTDOWN_GRACE", grace)
     go_on = threading.Event()
     call = Called(lambda _: go_on.wait(TEST_LIMIT) and REPLY)
     call.is_answered = is_answered
-    asyncio.get_running_loop().call_later(seconds, go_on.set)
+    asyncio.get_running_loop().call_later(end, go_on.set)
     assert await reply_from_thread(call, 0, threading.Event()) is REPLY
 
 

@@ -7,7 +7,6 @@ import importlib.metadata
 import signal
 import threading
 
-import pytest
 from faults.server import BlackHole
 
 GENEROUS = 8.0
@@ -39,13 +38,8 @@ def own_threads(*but):
     return [thread for thread in threads if not thread.name.endswith(but)]
 
 
-def skip_without_black_holes():
-    if not _are_black_holes_possible():
-        pytest.skip("a full queue does not hold connections up on this system")
-
-
 @functools.cache
-def _are_black_holes_possible():
+def are_black_holes_possible():
     with BlackHole() as hole:
         return hole.holds
 

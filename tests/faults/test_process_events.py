@@ -8,6 +8,7 @@ import textwrap
 import time
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from faults.scenarios import TABLE, get_waiter, make_client, wait_until
@@ -26,13 +27,6 @@ CREATING = b'{"Table": {"TableName": "table", "TableStatus": "CREATING"}}'
 WAYS = pytest.mark.parametrize("wait", [wait_until, get_waiter])
 
 
-def raising(error):
-    def handler(*_):
-        raise error
-
-    return handler
-
-
 # --- signals ---------------------------------------------------------------------------------
 
 
@@ -44,7 +38,7 @@ def test_what_ends_the_program_passes_at_once_and_leaves_no_request(wait, during
     with FaultServer([behaviour]) as server:
         client = make_client("json", server.url)
         began = time.monotonic()
-        with alarmed(0.2, raising(error)), pytest.raises(error):
+        with alarmed(0.2, mock.Mock(side_effect=error)), pytest.raises(error):
             wait(client, max_wait=100, min_delay=90, max_delay=90)
         assert time.monotonic() - began < 0.2 + GENEROUS
         assert during == "the sleep" or server.wait_until_closed(5)
@@ -91,15 +85,10 @@ def test_child_that_is_forked_amid_a_wait_can_wait(is_new):
 
 def run_script(text, *arguments):
     path = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.run(
-        [sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-        check=False,
-    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    command = [sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *arguments]
+    options = {"stdin": subprocess.DEVNULL, "timeout": 120}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, **options)
 
 
 BEGUN = """

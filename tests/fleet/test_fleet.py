@@ -135,7 +135,6 @@ def test_wrong_arguments_start_nothing(store, waits):
         (store, {"max_open": 0}, "max_open"), (store, {"lease": 0}, "lease"),
         (store, {"calls_per_second": 20}, "mapping"),
         (store, {"calls_per_second": {"ecc": 20}}, "'ec2'|'ecs'|'ecr'"),
-        (store, {"calls_per_second": {"ec2": 0}}, "greater than 0"),
         (store, {"make_client": None}, "make_client"),
         (store, {"client": wait.client}, "must be a distributed.Client"),
     ]:  # fmt: skip

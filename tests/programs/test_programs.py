@@ -13,10 +13,9 @@ import statistics
 import subprocess
 import sys
 import textwrap
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from faults.server import FaultServer, answer
 
 pytestmark = pytest.mark.nightly(subject="programs")
 
@@ -33,25 +32,11 @@ def needs(*modules):
     return pytest.mark.skipif(is_skipped, reason=f"not installed: {', '.join(missing)}")
 
 
-class Buckets(BaseHTTPRequestHandler):
-    """S3: every bucket and object exists."""
-
-    def do_HEAD(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def service():
-    """The URL of a service that answers."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Buckets) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """The URL of S3, where every bucket and object exists."""
+    with FaultServer([answer(body=b"")]) as server:
+        yield server.url
 
 
 @pytest.fixture
@@ -134,18 +119,12 @@ PATCHES = {
     "gevent": "from gevent import monkey; monkey.patch_all()",
     "eventlet": "import eventlet; eventlet.monkey_patch()",
 }
+GREEN = [("gevent",), ("eventlet",), ("gevent", "gunicorn")]
 SERVER = ["-m", "gunicorn", "-k", "gevent", "-b", "127.0.0.1:0", "-c", "green.py", "builtins:print"]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param("gevent", marks=needs("gevent")),
-        pytest.param("eventlet", marks=needs("eventlet")),
-        pytest.param("gunicorn", marks=needs("gevent", "gunicorn")),
-    ],
-)
+@pytest.mark.parametrize("program", [pytest.param(each[-1], marks=needs(*each)) for each in GREEN])
 def test_deadline_holds_in_green_threads(program, scheme, hung_service, environment, tmp_path):
     waiting = textwrap.dedent(WAITING).replace("SECONDS", str(SECONDS))
     (tmp_path / "waiting.py").write_text(waiting)
