@@ -115,9 +115,8 @@ def test_a_change_ends_when_it_has_ended(stale, row):
     else:
         assert error is None
         assert operation.result().basis == row["ends"]
-    elapsed = (error or operation.result()).elapsed
     # The attempt before the end was earlier.
-    assert row["at"] - 1 <= elapsed <= row["at"] + 130
+    assert row["at"] - 1 <= (error or operation.result()).elapsed <= row["at"] + 130
     assert service.requests[-1] == row.get("polled", service.requests[-1])
 
 
@@ -317,9 +316,8 @@ def test_no_other_refusal_is_repeated(stale, message, options, calls):
 
 
 def test_an_error_of_the_callers_function_has_the_call(job):
-    service = job()
     with pytest.raises(KeyError) as caught:
-        begin(service, then_wait=("JobRunSucceeded", lambda response: {"RunId": response["no"]}))
+        begin(job(), then_wait=("JobRunSucceeded", lambda response: {"RunId": response["no"]}))
     assert caught.value.call.response["JobRunId"] == "jr"
 
 

@@ -319,9 +319,8 @@ def test_a_call_that_took_all_of_max_wait_is_waited_for_when_resumed(store, serv
 
 
 def test_what_only_a_function_tells_is_not_resumed(store, service):
-    made = service(JOB)
     with pytest.raises(KeyError):
-        begin(store, made, then_wait=("JobRunSucceeded", lambda response: response["no"]))
+        begin(store, service(JOB), then_wait=("JobRunSucceeded", lambda response: response["no"]))
     [body] = store.list().operations
     with pytest.raises(ValueError, match="knew what to poll"):
         store.resume(body["path"], max_wait=60)

@@ -53,8 +53,7 @@ def begin(request, virtual_time):
 
 def retried(answer):
     """An answer to a retry of the SDK."""
-    metadata = {"HTTPStatusCode": 400, "RetryAttempts": 1}
-    return {**answer, "ResponseMetadata": metadata}
+    return {**answer, "ResponseMetadata": {"HTTPStatusCode": 400, "RetryAttempts": 1}}
 
 
 @pytest.mark.parametrize(("call", "parameters", "error", "basis", "options"), [
@@ -233,8 +232,7 @@ def test_an_answer_may_say_that_it_is_gone(begin, client, code, ids):
 def test_an_open_attempt_may_have_deleted_it(begin, client, error_answer):
     """A retry of the SDK says that what the attempt before has deleted is gone."""
     services = client("ecs", retried(error_answer("ServiceNotFoundException", "Not found.")))
-    operation = begin(services.delete_service, missing_ok=True, **SERVICE)
-    assert operation.result(0).basis == "goal"
+    assert begin(services.delete_service, missing_ok=True, **SERVICE).result(0).basis == "goal"
 
 
 def test_an_answer_on_the_way_is_no_success(client, error_answer):
@@ -242,9 +240,8 @@ def test_an_answer_on_the_way_is_no_success(client, error_answer):
     unreachable = EndpointConnectionError(endpoint_url="https://ecs")
     no_role = ClientError(error_answer("ServiceNotFoundException", "No"), "AssumeRole")
     for error in (no_role, unreachable):
-        services = client("ecs", error)
         with pytest.raises(type(error), match=r"AssumeRole|https://ecs"):
-            bwp.begin(services.delete_service, max_wait=60, missing_ok=True, **SERVICE)
+            bwp.begin(client("ecs", error).delete_service, max_wait=60, missing_ok=True, **SERVICE)
 
 
 def test_a_waiter_of_the_callers_is_not_asked(client, error_answer):

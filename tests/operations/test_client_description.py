@@ -89,8 +89,7 @@ def test_nothing_secret_is_stored(open_store, made_again, tmp_path):
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
     config = Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"})
     url = "http://user:hidden-word@127.0.0.1:9"
-    keys = dict.fromkeys(names, "hidden-key")
-    client = client_of(endpoint_url=url, config=config, **keys)
+    client = client_of(endpoint_url=url, config=config, **dict.fromkeys(names, "hidden-key"))
     store = open_store(str(file))
     start(store, client)
     store.close()
@@ -104,8 +103,7 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     config.write_text("[profile there]\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     bwp.install()
-    session = boto3.session.Session(profile_name="there")
-    start(store, session.client("kinesis"))
+    start(store, boto3.session.Session(profile_name="there").client("kinesis"))
     made = []
     store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")

@@ -24,8 +24,7 @@ def command(file, capsys):
     """`command(action, *words)`: exit code and stdout of a command on the store."""
 
     def run(action, *words):
-        code = main(["operations", action, "--store", file, *words])
-        return code, capsys.readouterr().out
+        return main(["operations", action, "--store", file, *words]), capsys.readouterr().out
 
     return run
 

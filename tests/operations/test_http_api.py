@@ -266,8 +266,7 @@ def test_a_changed_page_token_is_refused(web, started, change):
 def test_other_methods_and_paths(web, started):
     is_problem(web.get(f"/{started}", params={"view": "full"}), 400, "invalid_argument")
     is_problem(web.delete(f"/{started}"), 405, "method_not_allowed")
-    allowed = web.delete("/operations").headers["allow"]
-    assert set(allowed.split(", ")) == {"GET", "HEAD", "POST"}
+    assert set(web.delete("/operations").headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
     for response in (web.get("/else"), web.post(f"/{started}:cancel%0A")):
         is_problem(response, 404, "not_found")
     assert not web.get(f"/{started}").json()["done"]
@@ -300,8 +299,7 @@ def test_the_text_of_a_credential_process_is_not_told(real_web, tmp_path, monkey
 def test_errors_on_the_way_are_problems_in_the_metadata(open_store, stream, active, place):
     client = stream(THROTTLED, active)
     store = open_store(**({"encrypt": swapped, "decrypt": swapped} if place == "encrypted" else {}))
-    in_store = None if place == "memory" else store
-    options = {"max_wait": 60, "in_store": in_store, **QUICK}
+    options = {"max_wait": 60, "in_store": None if place == "memory" else store, **QUICK}
     operation = operations.start(client, "stream_exists", StreamName="orders", **options)
     store.work(until_idle=True, make_client=lambda _: client)
     operation.result(60)

@@ -166,8 +166,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
         start(stream(creating), max_wait=1)
     operation = start(stream(creating))
     until(lambda: operation.metadata["attempts"])
-    names = [each.name for each in threading.enumerate()]
-    assert names.count("boto_waiters_plus background") == 1
+    assert [each.name for each in threading.enumerate()].count("boto_waiters_plus background") == 1
     assert operation.cancel()
 
 

@@ -106,8 +106,7 @@ def test_every_one_of_several_is_stopped(made_up, virtual_time):
 
 def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time):
     made_up({**EACH, "parameters": {**EACH["parameters"], "NextToken": "call.output.Token"}})
-    service = StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)
-    begin(service).cancel()
+    begin(StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)).cancel()
     made_up({**EACH, "parameters": {"FileSystemId": "call.output.Id"}, "needed": ["FileSystemId"]})
     with pytest.raises(bwp.WaiterFailedError, match="FileSystemId") as caught:
         begin(StaleService({**ROUTES, "polls": []}, virtual_time))
@@ -117,8 +116,7 @@ def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time
 def test_an_answer_can_tell_that_nothing_follows(made_up, virtual_time):
     reason = {"path": "contains(call.output.Aliases[].Name, 'x')", "reason": "it is an x"}
     made_up({**EACH, "refusals": [reason]})
-    row = {**ROUTES, "answer": answer(x="AVAILABLE"), "polls": []}
-    service = StaleService(row, virtual_time)
+    service = StaleService({**ROUTES, "answer": answer(x="AVAILABLE"), "polls": []}, virtual_time)
     with pytest.raises(bwp.WaiterFailedError, match="it is an x") as caught:
         begin(service)
     assert caught.value.call.response["Aliases"]

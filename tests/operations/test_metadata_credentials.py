@@ -123,8 +123,7 @@ def test_max_wait_holds_without_credentials(instance, trouble):
     metadata = instance.metadata
     metadata.later = lambda: LIFETIME - 60 if metadata.trouble else 0
     options = {"on_attempt": lambda _: setattr(metadata, "trouble", trouble), **QUICK}
-    operation = begin(instance, max_wait=0.7, **options)
-    error = operation.exception(60)
+    error = begin(instance, max_wait=0.7, **options).exception(60)
     assert type(error) is bwp.WaiterTimeoutError
     assert error.attempts > len(instance.signed) - 1 > 0
     assert error.elapsed < 5

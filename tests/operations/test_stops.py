@@ -243,8 +243,7 @@ def test_stops_hold_up_their_own_operations_alone(service, hang):
 
 def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
     monkeypatch.setattr(stops, "STOP_TIME", 0.2)
-    made = service(stopping=hang)
-    error = told(begin(made, stop_on_timeout=True, max_attempts=1), "refused")
+    error = told(begin(service(stopping=hang), stop_on_timeout=True, max_attempts=1), "refused")
     assert "no answer" in str(error)
 
 
@@ -261,8 +260,7 @@ def test_what_a_hook_raises_ends_the_stop_alone(service, error):
 
 def test_without_a_place_no_stop_is_made(service, hang, monkeypatch):
     monkeypatch.setattr(stops.STOPS, "_places", threading.Semaphore(1))
-    made = service(stopping=hang)
-    first = begin(made, stop_on_timeout=True, max_attempts=1)
+    first = begin(service(stopping=hang), stop_on_timeout=True, max_attempts=1)
     assert hang.begun.acquire(timeout=30)
     monkeypatch.setattr(stops, "STOP_TIME", 0.2)
     late = [begin(service(), stop_on_timeout=True, max_attempts=1) for _ in range(3)]
@@ -316,8 +314,7 @@ def test_a_cancel_event_stops_if_asked_for(service):
 
 
 def test_cancel_returns_before_its_stop(service, hang):
-    made = service(stopping=hang)
-    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    operation = begin(service(stopping=hang), stop_on_cancel=True, max_wait=1e7, **SLOW)
     assert operation.cancel()
     assert operation.cancel()
     assert hang.begun.acquire(timeout=30)
@@ -525,8 +522,7 @@ def test_a_kill_during_a_stop_leaves_it_owed(store, service):
 def test_a_killed_worker_leaves_what_it_owes(store, service):
     made = service()
     path = overdue(store, made)
-    dead = store.backend.acquire("dead", 30)
-    [row], _ = store.backend.claim(dead, 30, 10)
+    [row], _ = store.backend.claim(store.backend.acquire("dead", 30), 30, 10)
     assert (row["id"], row["lease"]) == (path.partition("/")[2], None)
     work(store, made.client)
     assert made.stopped == []
@@ -641,8 +637,7 @@ def test_what_nobody_could_drive_owes_its_stop(store, service, when):
         raise errors.NoCredentialsError
 
     other.client.meta.events.register_first("before-call.glue.GetJobRun", fail)
-    make = fail if when == "claimed" else lambda _: other.client
-    store.work(until_idle=True, make_client=make)
+    store.work(until_idle=True, make_client=fail if when == "claimed" else lambda _: other.client)
     assert told_by(store, path, "owed")["code"] == "credentials"
     assert store.get(path).exception(0).stop.state == "owed"
     # Another that cannot leaves it to others.
@@ -672,8 +667,7 @@ def sealed(open_store, running_clock):
 @pytest.fixture
 def blind(request, sealed, open_store, running_clock):
     """The store, opened without its key, or with another one."""
-    decrypt = getattr(request, "param", None)
-    return open_store(sealed.backend, decrypt=decrypt, clock=running_clock)
+    return open_store(sealed.backend, decrypt=getattr(request, "param", None), clock=running_clock)
 
 
 def told_by(store, path, state):
@@ -793,8 +787,7 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
         assert caught.value.stop.state == "made"
     else:
         before_the_answer(made, lambda: cancel_all(store))
-        operation = begin_in(store, made, stop_on_cancel=True)
-        assert operation.call.response["JobRunId"] == "jr"
+        assert begin_in(store, made, stop_on_cancel=True).call.response["JobRunId"] == "jr"
     keyed = open_store(store.backend, encrypt=swapped, decrypt=swapped)
     work(keyed, made.client)
     assert len(made.stopped) == 1

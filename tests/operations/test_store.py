@@ -54,16 +54,14 @@ def test_a_worker_ends_an_operation(store, stream, creating, active):
     (False, {"max_attempts": 3}, [(1, "CREATING"), (3, "CREATING")]),
 ])  # fmt: skip
 def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, last, options, kept):
-    client = stream(*[creating] * 4, *[active] * last)
-    operation = driven(store, client, **options)
+    operation = driven(store, stream(*[creating] * 4, *[active] * last), **options)
     end = operation.result(10) if last else operation.exception(10)
     assert [(entry.attempt, entry.state) for entry in end.timeline] == kept
 
 
 def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
     is_over = threading.Event()
-    client = stream(creating, lambda: is_over.wait(60) and no_answer)
-    operation = driven(store, client, max_wait=2)
+    operation = driven(store, stream(creating, lambda: is_over.wait(60) and no_answer), max_wait=2)
     is_over.set()
     error = operation.exception(10)
     assert isinstance(error, bwp.WaiterTimeoutError)
@@ -80,8 +78,7 @@ def test_an_expected_exception_comes_back(store, stream, no_answer, waitable, er
     document = waitable("StreamFails", "DescribeStream", fails, namespace="com.amazonaws.kinesis")
     (waiter,) = bwp.load_definitions(document)
     client = stream(no_answer if code == "ReadTimeoutError" else error_answer(code, "gone"))
-    operation = driven(store, client, waiter=waiter)
-    outcome = operation.result(10)
+    outcome = driven(store, client, waiter=waiter).result(10)
     assert isinstance(outcome, bwp.ExceptionOutcome)
     assert outcome.exception.response["Error"]["Code"] == code
 

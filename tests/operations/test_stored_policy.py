@@ -43,8 +43,7 @@ def test_hidden_parameters_stay_hidden(store, stream, creating):
 
 
 def test_parameters_that_handlers_complete_are_accepted(store):
-    glacier = boto3.client("glacier")
-    assert store.start(glacier, "vault_exists", max_wait=9, vaultName="v")
+    assert store.start(boto3.client("glacier"), "vault_exists", max_wait=9, vaultName="v")
 
 
 def test_marks_of_the_encoding_may_be_parameters(store, answers, waitable):
@@ -52,8 +51,7 @@ def test_marks_of_the_encoding_may_be_parameters(store, answers, waitable):
     client.answers = answers(client, {"Item": {}})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("ItemRead", "GetItem", success))
-    key = {"$bytes": {"S": "x"}}
-    store.start(client, definition, max_wait=60, TableName="orders", Key=key)
+    store.start(client, definition, max_wait=60, TableName="orders", Key={"$bytes": {"S": "x"}})
     work(store, client)
     assert b'"Key": {"$bytes": {"S": "x"}}' in client.answers.requests[0]["body"]
 
@@ -61,8 +59,7 @@ def test_marks_of_the_encoding_may_be_parameters(store, answers, waitable):
 def test_a_request_id_gives_the_same_operation(store, stream, active):
     client = stream(active)
     first = start(store, client, request_id="r-1")
-    again = start(store, client, request_id="r-1")
-    assert again.path == first.path
+    assert start(store, client, request_id="r-1").path == first.path
     assert len(store.list().operations) == 1
     for change in ({"StreamName": "other"}, {"min_delay": 0.02}, {"exclusive_key": "k"}):
         with pytest.raises(operations.OperationError, match="request_mismatch"):

@@ -87,8 +87,7 @@ def test_until_gone_ends_as_services_tell(until_gone, client, row):
 
 def test_gone_is_one_of_several_states(until_gone, client):
     options = {"until_state": ["gone", "ACTIVE"], "TableName": "table"}
-    missing = ["ResourceNotFoundException", ""]
-    for reply in ({"Table": {"TableStatus": "ACTIVE"}}, missing):
+    for reply in ({"Table": {"TableStatus": "ACTIVE"}}, ["ResourceNotFoundException", ""]):
         made = client("dynamodb", {"Table": {"TableStatus": "CREATING"}}, reply)
         assert until_gone(made, "describe_table", **options).attempts == 2
 
@@ -96,8 +95,7 @@ def test_gone_is_one_of_several_states(until_gone, client):
 def test_the_end_comes_before_what_may_appear(client, virtual_time):
     made = client("dynamodb", ["ResourceNotFoundException", ""])
     options = {"until_state": "gone", "max_wait": 60, "missing_ok_for": 30}
-    outcome = bwp.wait_until(made, "DescribeTable", TableName="table", **options)
-    assert outcome.attempts == 1
+    assert bwp.wait_until(made, "DescribeTable", TableName="table", **options).attempts == 1
 
 
 def test_waits_until_gone_share_calls(client, virtual_time):
@@ -106,8 +104,7 @@ def test_waits_until_gone_share_calls(client, virtual_time):
         bwp.Wait(made, "DescribeVpcs", {"VpcIds": [each]}, until_state="gone")
         for each in ("vpc-1", "vpc-2")
     ]
-    outcomes = bwp.wait_all(waits, max_wait=600)
-    assert [each.attempts for each in outcomes] == [2, 1]
+    assert [each.attempts for each in bwp.wait_all(waits, max_wait=600)] == [2, 1]
 
 
 @pytest.mark.models

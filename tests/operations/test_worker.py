@@ -59,9 +59,8 @@ def die_with_all(store, lease=30):
 def test_many_workers_end_each_operation_once(store, stream, creating, active):
     clients = [stream(*[creating] * 60, active) for _ in range(3)]
     started = [start(store, clients[0]) for _ in range(60)]
-    drive = functools.partial(work, store, batch_size=5, max_open=20)
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        ended = [*threads.map(drive, clients)]
+        ended = [*threads.map(functools.partial(work, store, batch_size=5, max_open=20), clients)]
     assert all(operation.result(10) for operation in started)
     assert sum(ended) == 60
 
@@ -169,8 +168,7 @@ def test_a_wait_that_connects_after_all_is_not_given_back(
 
     monkeypatch.setattr(store.backend, "write", write_late)
     client = stream(unreachable(), creating, lambda: has_connected.set() or creating, active)
-    operation = driven(store, client)
-    assert operation.result(10).attempts == 4
+    assert driven(store, client).result(10).attempts == 4
     assert not [change for change in written if "worker" in change]
 
 
@@ -253,8 +251,7 @@ def test_an_error_of_the_service_ends_a_wait(store, stream, error):
 @pytest.mark.parametrize("later", [31, 61])
 def test_what_is_refused_here_waits_a_minute(store, stream, active, working, later):
     operation = start(store, stream(active), max_wait=30 if later < 60 else 600)
-    refused = errors.ParamValidationError(report="unknown")
-    client = stream(refused, active)
+    client = stream(errors.ParamValidationError(report="unknown"), active)
     working(store, client)
     until(lambda: "last_error" in operation.metadata)
     assert len(client.answers.requests) == 1
@@ -291,8 +288,7 @@ def test_what_nobody_can_go_on_with_ends_at_its_deadline(
 def test_a_worker_tries_a_kind_again_after_a_while(store, stream, active, working):
     client = stream(active)
     operation = start(store, client, max_wait=600)
-    make = mock.Mock(side_effect=[PermissionError("not yet"), client])
-    working(store, None, make_client=make)
+    working(store, None, make_client=mock.Mock(side_effect=[PermissionError("not yet"), client]))
     until(lambda: "last_error" in operation.metadata)
     store.clock.now += 61
     assert operation.result(60).attempts == 1
