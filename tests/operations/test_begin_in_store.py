@@ -20,7 +20,7 @@ from stored_waits import (
     without_parameter,
     work,
 )
-from test_begin import MAX_WAIT, StaleService, begin_in_task, http, named
+from test_begin import MAX_WAIT, StaleService, http, named
 from test_begin import begin as begin_of
 from wrappers import WRAPPERS
 
@@ -50,6 +50,17 @@ def store(open_store, running_clock):
 def service(virtual_time):
     """`service(name)`: the service of a row of the table."""
     return lambda name, **members: Service({**named(name), **members}, virtual_time)
+
+
+@pytest.fixture
+def job(service):
+    return service(JOB)
+
+
+@pytest.fixture
+def build(service):
+    """Its call has a token."""
+    return service(BUILD)
 
 
 def begin(store, service, **options):
@@ -148,24 +159,15 @@ def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
     assert made.operations.count("StartJobRun") == 1
 
 
-NOT_HERE = {
-    "a parameter": None,
-    "the region": None,
-    "credentials": errors.NoCredentialsError(),
-    "an endpoint": errors.EndpointProviderError(msg="none"),
-    "a signature": errors.UnknownSignatureVersionError(signature_version="v5"),
-}
-
-
 @IN_MEMORY
-@pytest.mark.parametrize("lacks", NOT_HERE)
+@pytest.mark.parametrize("lacks", ["a parameter", "the region", "credentials"])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_worker_that_lacks_something_repeats_no_call(store, service, lacks, is_late):
     made, client = service(BUILD), service(BUILD).client
     path = kill(store, made, "after the answer", buildspecOverride="b")
 
     def fail(**_):
-        raise NOT_HERE[lacks]
+        raise errors.NoCredentialsError
 
     if lacks == "a parameter":
         client = without_parameter(boto3.client("codebuild"), "StartBuild", "buildspecOverride")
@@ -267,15 +269,14 @@ def break_down(**_):
 
 @IN_MEMORY
 @pytest.mark.parametrize("answer", [refuse, break_down])
-def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
-    made = service(BUILD)
-    path = kill(store, made, "after the answer")
-    made.client.meta.events.register_first("before-call", answer)
-    assert work(store, made.client) == 1
+def test_a_repeated_call_that_fails_stays_unknown(store, build, answer):
+    path = kill(store, build, "after the answer")
+    build.client.meta.events.register_first("before-call", answer)
+    assert work(store, build.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
-    made.client.meta.events.unregister("before-call", answer)
+    build.client.meta.events.unregister("before-call", answer)
     operation = store.resume(path)
-    work(store, made.client)
+    work(store, build.client)
     assert operation.result(10).basis == "identity"
 
 
@@ -284,14 +285,13 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     (lose, errors.ReadTimeoutError, "outcome_unknown"),
     (quote_a_throttle, errors.ClientError, "outcome_unknown"),
 ])  # fmt: skip
-def test_a_call_without_success_ends_its_operation(store, service, answer, kind, state):
-    made = service(JOB)
-    made.client.meta.events.register_first("before-call", answer)
+def test_a_call_without_success_ends_its_operation(store, job, answer, kind, state):
+    job.client.meta.events.register_first("before-call", answer)
     with pytest.raises(kind):
-        begin(store, made)
+        begin(store, job)
     [body] = store.list(state=state).operations
     assert store.get(body["path"]).call is None
-    assert work(store, made.client) == 0
+    assert work(store, job.client) == 0
 
 
 @pytest.mark.parametrize("name", [JOB, BUILD])
@@ -327,18 +327,17 @@ def test_what_only_a_function_tells_is_not_resumed(store, service):
 
 
 @IN_MEMORY
-def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, service, monkeypatch):
-    made = service(BUILD)
+def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, build, monkeypatch):
     with monkeypatch.context() as patched:
         error = operations.StoreError("the disk is full")
         patched.setattr(store.backend, "acquire", mock.Mock(side_effect=error))
         with pytest.raises(operations.StoreError, match="the disk is full"):
-            begin(store, made)
+            begin(store, build)
     [body] = store.list().operations
     assert body["done"]
     running_clock.now += 31
-    assert work(store, made.client) == 0
-    assert made.operations == []
+    assert work(store, build.client) == 0
+    assert build.operations == []
 
 
 @ON_FILE
@@ -391,15 +390,14 @@ def test_what_people_hide_in_parameters_is_repeated(store, store_url, service):
     assert "hunter-" not in str(again.to_json())
 
 
-def test_a_request_id_makes_one_call(store, service):
-    made = service(JOB)
-    operation = begin(store, made, request_id="r", exclusive_key="deploy")
-    assert begin(store, made, request_id="r", exclusive_key="deploy") is operation
+def test_a_request_id_makes_one_call(store, job):
+    operation = begin(store, job, request_id="r", exclusive_key="deploy")
+    assert begin(store, job, request_id="r", exclusive_key="deploy") is operation
     for other, code in [({"request_id": "r"}, "request_mismatch"), ({}, "conflict")]:
         with pytest.raises(operations.OperationError) as caught:
-            begin(store, made, exclusive_key="deploy", JobName="another", **other)
+            begin(store, job, exclusive_key="deploy", JobName="another", **other)
         assert (caught.value.code, caught.value.path) == (code, operation.path)
-    assert made.operations == ["StartJobRun"]
+    assert job.operations == ["StartJobRun"]
 
 
 def mismatches(store, service, **options):
@@ -408,20 +406,19 @@ def mismatches(store, service, **options):
     return caught.value.code == "request_mismatch"
 
 
-def test_a_request_is_what_was_asked_for(store, service, virtual_time):
-    made = service(JOB)
+def test_a_request_is_what_was_asked_for(store, job, virtual_time):
     same = [{}, {"max_wait": float(MAX_WAIT)}, {"max_wait": dt.timedelta(seconds=MAX_WAIT)}]
     with bwp.deadline(1000):
-        paths = {begin(store, made, request_id="r").path}
+        paths = {begin(store, job, request_id="r").path}
         # Less is left of the deadline.
         virtual_time.advance(3)
         for options in (*same, {"propagation_wait": 120, "stop_on_cancel": False}):
-            paths.add(begin(store, made, request_id="r", **options).path)
-        assert mismatches(store, made, max_wait=MAX_WAIT + 1)
-        assert mismatches(store, made, max_wait=None)
-    paths.add(begin(store, made, request_id="r").path)
+            paths.add(begin(store, job, request_id="r", **options).path)
+        assert mismatches(store, job, max_wait=MAX_WAIT + 1)
+        assert mismatches(store, job, max_wait=None)
+    paths.add(begin(store, job, request_id="r").path)
     assert len(paths) == 1
-    assert made.operations == ["StartJobRun"]
+    assert job.operations == ["StartJobRun"]
 
 
 def test_a_deadline_alone_is_asked_for(store, service):
@@ -440,10 +437,9 @@ OTHER_REQUESTS = [
 
 @IN_MEMORY
 @pytest.mark.parametrize("change", OTHER_REQUESTS)
-def test_another_request_is_a_mismatch(store, service, change):
-    made = service(JOB)
-    begin(store, made, request_id="r")
-    assert mismatches(store, made, **change)
+def test_another_request_is_a_mismatch(store, job, change):
+    begin(store, job, request_id="r")
+    assert mismatches(store, job, **change)
 
 
 @IN_MEMORY
@@ -489,15 +485,14 @@ def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, servi
 
 
 @IN_MEMORY
-def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, service):
+def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, build):
     sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
     reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
-    made = service(BUILD)
-    path = kill(sealed, made, "before the call")
-    sent = len(made.requests)
-    assert work(reader, made.client) == 0
-    assert len(made.requests) == sent
-    assert work(sealed, made.client) == 1
+    path = kill(sealed, build, "before the call")
+    sent = len(build.requests)
+    assert work(reader, build.client) == 0
+    assert len(build.requests) == sent
+    assert work(sealed, build.client) == 1
     assert sealed.get(path).result(0).basis == "identity"
     assert sealed.row(path)["parameters"].startswith("encrypted:")
 
@@ -528,8 +523,7 @@ def test_stop_takes_the_credentials_of_its_process(store, open_store, service):
 
 
 @IN_MEMORY
-def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
-    made = service(JOB)
+def test_a_store_that_fails_loses_no_answer(store, job, monkeypatch):
 
     def fail(**_):
         def write(*_):
@@ -537,21 +531,10 @@ def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
 
         monkeypatch.setattr(store.backend, "write", write)
 
-    made.client.meta.events.register("after-call", fail)
+    job.client.meta.events.register("after-call", fail)
     with pytest.raises(operations.StoreError, match="the disk is full") as caught:
-        begin(store, made)
+        begin(store, job)
     assert caught.value.call.response["JobRunId"] == "jr"
-
-
-@IN_MEMORY
-def test_a_task_begins_what_a_function_tells(store, service):
-    made = service(JOB)
-    function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
-    wait = ("JobRunSucceeded", function)
-    operation = begin(store, made, begins=begin_in_task, then_wait=wait)
-    work(store, made.client)
-    assert operation.result(10).waiter == "JobRunSucceeded"
-    assert made.requests[-1] == {"JobName": "x", "RunId": "jr"}
 
 
 @IN_MEMORY
@@ -561,11 +544,10 @@ def test_a_task_begins_what_a_function_tells(store, service):
     ({"on_attempt": print}, TypeError, "on_attempt"),
     ({"JobName": 5}, errors.ParamValidationError, "JobName"),
 ])  # fmt: skip
-def test_a_bad_argument_stores_nothing(store, service, options, kind, words):
-    made = service(JOB)
+def test_a_bad_argument_stores_nothing(store, job, options, kind, words):
     with pytest.raises(kind, match=words):
-        begin(options.pop("in_store", store), made, **options)
-    assert made.operations == []
+        begin(options.pop("in_store", store), job, **options)
+    assert job.operations == []
     assert store.list().operations == []
 
 

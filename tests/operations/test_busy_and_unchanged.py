@@ -189,16 +189,11 @@ def test_what_is_there_is_deleted_as_ever(begin, client, error_answer):
     assert tables.called.operations == ["DeleteTable", "DescribeTable"]
 
 
-@pytest.mark.parametrize(("service", "method", "parameters"), [
-    ("ecs", "update_service", SERVICE),
-    ("rds", "reboot_db_instance", {"DBInstanceIdentifier": "d"}),
-    ("kinesis", "create_stream", {"StreamName": "s"}),
-])  # fmt: skip
-def test_what_takes_nothing_away_refuses_missing_ok(begin, client, service, method, parameters):
-    made = client(service, {})
-    with pytest.raises(ValueError, match=r"missing_ok: \w+ takes nothing away"):
-        begin(getattr(made, method), missing_ok=True, **parameters)
-    assert made.called.operations == []
+def test_what_takes_nothing_away_refuses_missing_ok(begin, client):
+    services = client("ecs", {})
+    with pytest.raises(ValueError, match="missing_ok: update_service takes nothing away"):
+        begin(services.update_service, missing_ok=True, **SERVICE)
+    assert services.called.operations == []
 
 
 @pytest.mark.parametrize(("method", "code", "parameters"), [

@@ -132,13 +132,6 @@ def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     assert error.count("\n") == 1
 
 
-def test_a_store_that_cannot_be_used(tmp_path, capsys):
-    missing = str(tmp_path / "no" / "waits.db")
-    for words in (["operations", "list"], [*BACKGROUND, "--bucket", "b"]):
-        assert main([*words, "--store", missing]) == 255
-        assert "unable to open" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("words", "problem"), [
     (["--port", "{taken}"], "cannot listen on 127.0.0.1 port {taken}"),
     (["--host", "192.0.2.1", "--port", "0"], "cannot listen"),

@@ -101,12 +101,6 @@ def test_the_files_are_their_owners_from_the_first(file, tmp_path, monkeypatch, 
     assert modes(file) == private
 
 
-@pytest.mark.parametrize("url", ["file::memory:?uri=true", "file:x?mode=memory&uri=true"])
-def test_a_file_in_memory_is_refused(url):
-    with pytest.raises(ValueError, match=":memory:"):
-        operations.Store(f"sqlite:///{url}")
-
-
 @POSIX
 def test_a_file_of_another_program_is_refused(other_program, tmp_path, stream):
     other_program.chmod(0o644)
@@ -282,9 +276,11 @@ def test_an_open_store_notices_another_schema(store, store_url, stream, creating
         ("postgresql://a:hidden-word@h:port/x", "cannot be parsed"),
         ("mysql://a:hidden-word@h/x", "not mysql"),
         ("", "empty"),
+        ("sqlite:///file::memory:?uri=true", ":memory:"),
+        ("sqlite:///file:x?mode=memory&uri=true", ":memory:"),
     ],
 )
-def test_urls_that_are_none(url, words):
+def test_what_is_no_url_of_a_store_is_refused(url, words):
     with pytest.raises(ValueError, match=words) as caught:
         operations.Store(url)
     assert "hidden-word" not in str(caught.value)

@@ -170,18 +170,6 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
     assert operation.cancel()
 
 
-@pytest.mark.parametrize(("waiter", "keywords", "error", "words"), [
-    ("stream_exist", {}, ValueError, "'stream_exists'"),
-    ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
-    ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
-])  # fmt: skip
-def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, error, words):
-    client = stream(active)
-    with pytest.raises(error, match=words):
-        operations.start(client, waiter, **{"max_wait": 9, **NAME, **keywords})
-    assert not client.answers.requests
-
-
 # --- context variables --------------------------------------------------------------------------
 
 

@@ -1,7 +1,6 @@
 """`begin` for calls that are about several things, on effects made up for the test."""
 
 import datetime as dt
-import json
 
 import pytest
 from stored_waits import begin_in_store
@@ -92,18 +91,6 @@ def test_a_time_out_names_those_that_are_not_there(ended):
     assert error.failed_ids == ["bb.b", "cc.c"]
 
 
-def test_every_one_of_several_is_stopped(made_up, virtual_time):
-    ids = [f"svm-0123456789abcdef{i}" for i in range(3)]
-    stop = {"operation": "DeleteStorageVirtualMachine", "each": f"`{json.dumps(ids)}`"}
-    made_up({**EACH, "stop": {**stop, "parameters": {"StorageVirtualMachineId": "item"}}})
-    service = StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)
-    operation = begin(service)
-    operation.cancel()
-    service.requests.clear()
-    assert len(operation.stop()) == 3
-    assert [each["StorageVirtualMachineId"] for each in service.requests] == ids
-
-
 def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time):
     made_up({**EACH, "parameters": {**EACH["parameters"], "NextToken": "call.output.Token"}})
     begin(StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)).cancel()
@@ -111,16 +98,6 @@ def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time
     with pytest.raises(bwp.WaiterFailedError, match="FileSystemId") as caught:
         begin(StaleService({**ROUTES, "polls": []}, virtual_time))
     assert caught.value.call.response["Aliases"] == []
-
-
-def test_an_answer_can_tell_that_nothing_follows(made_up, virtual_time):
-    reason = {"path": "contains(call.output.Aliases[].Name, 'x')", "reason": "it is an x"}
-    made_up({**EACH, "refusals": [reason]})
-    service = StaleService({**ROUTES, "answer": answer(x="AVAILABLE"), "polls": []}, virtual_time)
-    with pytest.raises(bwp.WaiterFailedError, match="it is an x") as caught:
-        begin(service)
-    assert caught.value.call.response["Aliases"]
-    assert service.operations == ["AssociateFileSystemAliases"]
 
 
 CALLED = "Sun, 29 Nov 2026 08:00:00 GMT"

@@ -115,7 +115,7 @@ def test_a_forked_child_has_connections_and_waits_of_its_own(store_url):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_cannot_use_the_memory_of_its_parent():
-    run(FORKED_IN_MEMORY, ":memory:")
+    run("-c", FORKED_IN_MEMORY, ":memory:")
 
 
 def test_a_pickled_operation_means_one_file(tmp_path, stream, monkeypatch):

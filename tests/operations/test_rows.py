@@ -15,12 +15,7 @@ from boto_waiters_plus.operations import Store, StoreError
 from boto_waiters_plus.operations.sql import connections
 from boto_waiters_plus.operations.sql.database import MOMENTS
 from boto_waiters_plus.operations.sql.tables import WAITS
-from boto_waiters_plus.operations.stored_row import (
-    ENDED,
-    UNDRIVEN,
-    KeyInUseError,
-    LeaseLostError,
-)
+from boto_waiters_plus.operations.stored_row import ENDED, KeyInUseError, LeaseLostError
 
 CANCELLED = {"state": "cancelled", "ended": 0.0, "lease": None, "error": '{"code":"cancelled"}'}
 REOPENED = {"state": "open", "ended": None, "error": None, "deadline": 30.0}
@@ -356,17 +351,6 @@ def test_what_ended_is_claimed_while_it_owes(backend, clock):
     clock.now += 31
     assert claim(backend, second, most=0) == []
     assert get(backend, 3)["state"] == "cancelled"
-
-
-def test_a_wait_is_undriven_unless_its_lease_lives(backend, clock):
-    add(backend, 1)
-    claim(backend, backend.acquire("gone", 30))
-    add(backend, 2)
-    clock.now += 31
-    changes = [{"id": each, "attempts": 1} for each in ids(1, 2)]
-    assert backend.write(UNDRIVEN, changes) == 2
-    claim(backend, backend.acquire("worker", 30))
-    assert backend.write(UNDRIVEN, changes) == 0
 
 
 def test_what_ended_since_is_told(backend, clock):

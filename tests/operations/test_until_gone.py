@@ -1,51 +1,33 @@
 """`until_state="gone"`: what says that a resource does not exist any more."""
 
-import asyncio
-import functools
 import json
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 from case_tables import CASES
+from hooks.test_until_state import WAYS
 from moto import mock_aws
-from stored_waits import RunningClock, work
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 
 GONE = json.loads((CASES / "gone.json").read_text("utf-8"))
 ROWS = json.loads((CASES / "until-gone.json").read_text("utf-8"))["rows"]
 VPC = {"VpcId": "vpc-1", "State": "available"}
 
 
-def background(client, operation, **keywords):
-    return operations.start(client, operation, **keywords).result(timeout=600)
-
-
-def task(client, operation, **keywords):
-    return asyncio.run(bwp.wait_until_async(client, operation, **keywords))
-
-
-def many(client, operation, until_state, max_wait, **parameters):
-    wait = bwp.Wait(client, operation, parameters, until_state=until_state, max_wait=max_wait)
-    [found] = bwp.wait_all([wait], on_failure="collect")
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-def in_store(client, operation, **keywords):
-    store = operations.Store(":memory:", clock=RunningClock())
-    started = store.start(client, operation, **keywords)
-    work(store, client)
-    return store.get(started.path).result(0)
-
-
-@pytest.fixture(params=[bwp.wait_until, task, many, background, in_store])
+@pytest.fixture(params=WAYS.values(), ids=WAYS)
 def until_gone(request, virtual_time):
     """`until_gone(client, operation, **parameters)`: the outcome, in each way to wait."""
-    return functools.partial(request.param, until_state="gone", max_wait=600)
+
+    def until_gone(client, operation, **parameters):
+        options = {"until_state": "gone", "max_wait": 600, **parameters}
+        end = request.param(client, operation, **options)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    return until_gone
 
 
 @pytest.fixture
