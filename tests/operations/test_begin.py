@@ -50,7 +50,7 @@ class StaleService:
         self.requests.append(params)
         self.operations.append(model.name)
 
-    def _answer(self, **_):
+    def _answer(self, model, **_):
         if self._called_at is None:
             self._clock.advance(self.row.get("takes", 0))
             refusals = self.row.get("refusals", [])
@@ -58,6 +58,8 @@ class StaleService:
                 return http(refusals[0] if self.row["answer"] is None else refusals.pop(0))
             self._called_at = self._clock.now
             return http(self.row["answer"], self.row.get("date"))
+        if model.name == self.operations[0]:
+            return http(self.row["answer"])
         passed = self._clock.now - self._called_at
         return http([answer for since, answer in self.row["polls"] if since <= passed][-1])
 

@@ -32,15 +32,6 @@ JOB, BUILD = "glue: a job run", "codebuild: a build"
 POINTS = ("before the call", "after the answer")
 
 
-class Service(StaleService):
-    """Answers the mutation each time."""
-
-    def _answer(self, model, **_):
-        if self._called_at is not None and model.name == self.operations[0]:
-            return http(self.row["answer"])
-        return super()._answer()
-
-
 @pytest.fixture
 def store(open_store, running_clock):
     return open_store(clock=running_clock)
@@ -49,7 +40,7 @@ def store(open_store, running_clock):
 @pytest.fixture
 def service(virtual_time):
     """`service(name)`: the service of a row of the table."""
-    return lambda name, **members: Service({**named(name), **members}, virtual_time)
+    return lambda name, **members: StaleService({**named(name), **members}, virtual_time)
 
 
 @pytest.fixture
@@ -354,7 +345,7 @@ def test_no_sensitive_parameter_is_stored(store, store_url, service, virtual_tim
     backup = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
     tagged = {**backup, "RecoveryPointTags": {"k": "hunter-2"}}
     row = {"service": "backup", "method": "start_backup_job", "parameters": tagged}
-    begun = Service({**row, "answer": {"BackupJobId": "b"}, "polls": []}, virtual_time)
+    begun = StaleService({**row, "answer": {"BackupJobId": "b"}, "polls": []}, virtual_time)
     path = kill(store, begun, "after the answer")
     assert work(store, begun.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
@@ -445,7 +436,7 @@ def test_another_request_is_a_mismatch(store, job, change):
 @IN_MEMORY
 @pytest.mark.parametrize("row", SENSITIVE, ids=lambda row: row["sensitive"])
 def test_a_request_with_a_secret_is_refused(store, virtual_time, row):
-    made = Service(row, virtual_time)
+    made = StaleService(row, virtual_time)
     with pytest.raises(ValueError, match=rf"^{row['sensitive']} is.*request_id") as caught:
         begin(store, made, request_id="r")
     assert "hunter-2" not in str(caught.value)
@@ -457,7 +448,7 @@ def test_a_generated_token_is_not_asked_for(store, virtual_time):
     # Its label shows the token.
     row = {"service": "route53", "method": "create_hosted_zone", "parameters": {"Name": "n."}}
     answer = {"ChangeInfo": {"Id": "/change/c", "Status": "PENDING"}}
-    made = Service({**row, "answer": answer, "polls": []}, virtual_time)
+    made = StaleService({**row, "answer": answer, "polls": []}, virtual_time)
     paths = {begin(store, made, request_id="r").path for _ in range(2)}
     assert (len(paths), made.operations) == (1, ["CreateHostedZone"])
 
@@ -465,7 +456,7 @@ def test_a_generated_token_is_not_asked_for(store, virtual_time):
 @IN_MEMORY
 def test_a_sensitive_token_is_no_secret_of_a_request(store, virtual_time):
     row = {"service": "codebuild", "method": "start_sandbox", "parameters": {}}
-    made = Service({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
+    made = StaleService({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
     wait = ("builds_succeeded", lambda response: {"ids": [response["sandbox"]["id"]]})
     asked = {"then_wait": wait, "request_id": "r"}
     assert len({begin(store, made, **asked).path for _ in range(2)}) == 1

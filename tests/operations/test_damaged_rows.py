@@ -84,15 +84,6 @@ def test_a_damaged_row_ends_alone(store, store_url, stream, active, column, valu
 
 
 @ON_FILE
-@pytest.mark.parametrize("seal", [{}, {"encrypt": swapped, "decrypt": swapped}])
-def test_a_row_that_cannot_be_decrypted_is_left_alone(open_store, store_url, stream, active, seal):
-    store, client = open_store(**seal), stream(active, active)
-    body = end_of_damaged(store, store_url, client, "parameters", "encrypted:AAAA")
-    assert not body["done"]
-    assert body["metadata"]["last_error"]["code"] == "unreadable"
-
-
-@ON_FILE
 def test_a_worker_without_the_key_leaves_all_of_a_kind(open_store, stream, active, caplog):
     client = stream(active)
     sealed = open_store(encrypt=swapped, decrypt=swapped)

@@ -48,7 +48,7 @@ class Service(StaleService):
 
     def _answer(self, model, **_):
         if model.name != self.row["stop"]:
-            return super()._answer()
+            return super()._answer(model)
         return http(self.stopping() if callable(self.stopping) else self.stopping or {})
 
     @property

@@ -4,10 +4,8 @@ import json
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from case_tables import CASES
 from hooks.test_until_state import WAYS
-from moto import mock_aws
 
 import boto_waiters_plus as bwp
 
@@ -99,26 +97,3 @@ def test_errors_of_reads_tell_the_end(name):
     errors = {each["errorType"] for each in matchers if "errorType" in each}
     assert errors >= {*GONE["reads"][name]}
     assert bool(errors) == bool(GONE["reads"][name])
-
-
-@mock_aws
-def test_moto_tells_that_resources_are_gone(virtual_time):
-    ec2, s3, iam = boto3.client("ec2"), boto3.client("s3"), boto3.client("iam")
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    s3.create_bucket(Bucket="photos")
-    virtual_time.call_at(20, lambda: ec2.delete_vpc(VpcId=vpc))
-    virtual_time.call_at(70, lambda: s3.delete_bucket(Bucket="photos"))
-    options = {"until_state": "gone", "max_wait": 60}
-    assert bwp.wait_until(ec2, "DescribeVpcs", VpcIds=[vpc], **options).elapsed > 10
-    assert bwp.wait_until(s3, "HeadBucket", Bucket="photos", **options).elapsed > 10
-    bwp.wait_until(iam, "GetRole", RoleName="r", **options)
-    for method, parameters in (
-        (ec2.delete_vpc, {"VpcId": vpc}),
-        (s3.delete_bucket, {"Bucket": "photos"}),
-        (boto3.client("dynamodb").delete_table, {"TableName": "table"}),
-        (ec2.terminate_instances, {"InstanceIds": ["i-12345678901234567"]}),
-        (boto3.client("route53").delete_hosted_zone, {"Id": "Z1"}),
-    ):
-        assert bwp.begin(method, max_wait=60, missing_ok=True, **parameters).result(0).basis
-    with pytest.raises(ClientError, match="NoSuchBucket"):
-        bwp.begin(s3.delete_object, max_wait=60, missing_ok=True, Bucket="photos", Key="k")

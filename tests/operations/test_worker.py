@@ -3,6 +3,7 @@
 import concurrent.futures
 import functools
 import json
+import signal
 import ssl
 import threading
 import warnings
@@ -185,28 +186,13 @@ DENIED = errors.ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole")
 UNTRUSTED = {"endpoint_url": "https://kinesis", "error": ssl.SSLCertVerificationError("unknown")}
 
 
-@pytest.mark.parametrize(("error", "code"), [
+NO_CLIENT = [
     (Exception("hidden-word"), "internal"),
     (DENIED, "credentials"),
     (errors.ProfileNotFound(profile="there"), "credentials"),
     (operations.OperationError("unsupported", "not here"), "unsupported"),
-])  # fmt: skip
-def test_a_worker_without_a_client_leaves_waits_to_others(store, stream, active, error, code):
-    client, made = stream(active), []
-    started = [start(store, client) for _ in range(5)]
-
-    def make(description):
-        made.append(description)
-        raise error
-
-    assert store.work(until_idle=True, make_client=make) == 0
-    assert len(made) == 1
-    assert {each.metadata["last_error"]["code"] for each in started} == {code}
-    assert "hidden-word" not in json.dumps(started[0].to_json())
-    assert work(store, client) == 5
-
-
-NOT_HERE = [
+]
+NO_CALL = [
     (errors.NoCredentialsError(), "credentials"),
     (errors.ParamValidationError(report="value: hidden-word"), "invalid_parameters"),
     (errors.NoRegionError(), "invalid_parameters"),
@@ -220,15 +206,17 @@ NOT_HERE = [
 ]
 
 
-@pytest.mark.parametrize(("why", "code"), NOT_HERE)
-def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, why, code):
+@pytest.mark.parametrize(("why", "code"), [*NO_CLIENT, *NO_CALL])
+def test_a_worker_that_cannot_call_leaves_waits_to_others(store, stream, active, why, code):
     client, unable = stream(active), stream(why)
     started = [start(store, client) for _ in range(5)]
     if why == "an older botocore":
         unable = boto3.client("sqs")
     elif why == "one without a parameter":
         unable = without_parameter(stream(active), "DescribeStream", "StreamName")
-    assert work(store, unable) == 0
+    make = mock.Mock(side_effect=why if (why, code) in NO_CLIENT else None, return_value=unable)
+    assert store.work(until_idle=True, make_client=make) == 0
+    make.assert_called_once()
     told = [each.metadata["last_error"] for each in started]
     assert {each["code"] for each in told} == {code}
     assert "hidden-word" not in json.dumps(told)
@@ -487,6 +475,38 @@ def test_workers_share_the_calls_per_second(store, stream, active, virtual_time,
     work(store, client, calls_per_second={"kinesis": 20})
     seconds = max(began) - min(began)
     assert seconds == pytest.approx((1 + others) * 20 / 20, abs=0.11 * (1 + others))
+
+
+# --- signals that end a worker in the main thread ---------------------------------------------------
+
+# --- signals that end a worker in the main thread ------------------------------------------------
+@IN_MEMORY
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
+@pytest.mark.parametrize(("name", "of_sighup", "told"), [
+    ("SIGTERM", signal.SIG_DFL, ["made", signal.SIGTERM]),
+    ("SIGHUP", lambda *_: None, ["made", getattr(signal, "SIGHUP", None)]),
+    # As nohup leaves it.
+    ("SIGHUP", signal.SIG_IGN, ["made", "made"]),
+])  # fmt: skip
+def test_own_handler_of_sigterm_is_called_after_the_work(store, stream, name, of_sighup, told):
+    seen, number = [], getattr(signal, name)
+    for profile in ("one", "two"):
+        start(store, stream(), profile_name=profile)
+
+    def make(_):
+        signal.raise_signal(number)
+        seen.append("made")
+        raise operations.OperationError("unsupported", "not here")
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
+    hang_up = signal.signal(signal.SIGHUP, of_sighup)
+    try:
+        store.work(until_idle=True, batch_size=1, make_client=make)
+        assert signal.getsignal(signal.SIGHUP) is of_sighup
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGHUP, hang_up)
+    assert seen == told
 
 
 # --- what else ------------------------------------------------------------------------------------
