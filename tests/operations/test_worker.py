@@ -477,8 +477,6 @@ def test_workers_share_the_calls_per_second(store, stream, active, virtual_time,
     assert seconds == pytest.approx((1 + others) * 20 / 20, abs=0.11 * (1 + others))
 
 
-# --- signals that end a worker in the main thread ---------------------------------------------------
-
 # --- signals that end a worker in the main thread ------------------------------------------------
 @IN_MEMORY
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
