@@ -6,7 +6,7 @@ import socket
 
 import boto3
 import pytest
-from stored_waits import work  # beside this file
+from stored_waits import driven  # beside this file
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
@@ -90,33 +90,12 @@ def test_cancel_resume_expire(start, command):
     assert "\n" not in command("list")[1].strip()
 
 
-@pytest.fixture
-def drive(file, answers):
-    """`drive(answer)`: drive the waits of the store, all of which are answered so."""
-
-    def drive(answer):
-        client = boto3.client("s3")
-        answers(client, answer)
-        with contextlib.closing(operations.Store(file)) as store:
-            work(store, client)
-
-    return drive
-
-
-def test_resume_names_the_option_that_it_needs(start, file, capsys, drive, missing):
-    (path,) = start("--bucket", "b", "--max-attempts", "1")
-    drive(missing)
+def test_resume_names_the_option_that_it_needs(file, capsys, stream, creating):
+    with contextlib.closing(operations.Store(file)) as store:
+        path = driven(store, stream(creating), max_attempts=1).path
     assert main(["operations", "resume", "--store", file, path]) == 2
     message = f"{path}: there are no attempts left: give --max-attempts\n"
     assert capsys.readouterr().err.endswith(message)
-
-
-def test_the_end_of_a_wait_is_its_exit_code(start, command, drive):
-    (path,) = start("--bucket", "b")
-    drive({})
-    code, text = command("wait", path)
-    assert (code, json.loads(text)["response"]["kind"]) == (0, "response")
-    assert command("work", "--until-idle")[0] == 0
 
 
 @pytest.mark.parametrize(("words", "problem"), [

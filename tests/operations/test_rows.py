@@ -331,7 +331,6 @@ def test_an_end_is_written_once(backend, lease):
     assert backend.open_ids(ids(1, 2)) == {*ids(2)}
     assert cancel(backend, 2)
     assert not end(backend, lease, 2)
-    assert [*backend.lost(lease, ids(2))] == ids(2)
 
 
 def test_what_ended_is_claimed_while_it_owes(backend, clock):
@@ -386,16 +385,6 @@ def test_what_is_due_now(backend, clock):
 # --- expiry ------------------------------------------------------------------------------
 
 
-def test_only_what_ended_long_ago_expires(backend):
-    add(backend, 1, 2, 3, created=-100.0)
-    cancel(backend, 1, ended=-50.0)
-    cancel(backend, 2, ended=-20.0)
-    for name, ended in [("c1", -50.0), ("c2", -20.0), ("c3", None)]:
-        backend.add_call(call_row(name, created=-100.0))
-        backend.write_call(name, {"ended": ended})
-    assert backend.expire(30) == 2
-    assert sorted(ids_of(backend.get(ids(1, 2, 3)))) == ids(2, 3)
-    assert [bool(backend.calls(name)) for name in ("c1", "c2", "c3")] == [False, True, True]
 
 
 def test_a_definition_expires_with_its_last_wait(backend):
