@@ -1,5 +1,6 @@
 """A client whose stream becomes active, and stores in both databases."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -29,15 +30,21 @@ def _stock(stock_botocore):
 
 
 @pytest.fixture
-def stream(answers):
-    """`stream(*answers)`: a kinesis client that gives these answers."""
+def answered(answers):
+    """`answered(service, *answers)`: a client that gives these answers, and has its requests."""
 
-    def make(*replies):
-        client = SESSION.client("kinesis")
+    def make(service, *replies):
+        client = SESSION.client(service)
         client.answers = answers(client, *replies)
         return client
 
     return make
+
+
+@pytest.fixture
+def stream(answered):
+    """`stream(*answers)`: a kinesis client that gives these answers."""
+    return functools.partial(answered, "kinesis")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import base64
 import json
 
-import boto3
 import pytest
 from case_tables import CASES, experiments
 from installed_models import installed_operation
@@ -307,16 +306,15 @@ def ended(client, waiter, **keywords):
     return operation
 
 
-def test_a_sensitive_message_is_no_part_of_the_last_error(answers):
-    client = boto3.client("proton")
-    answers(client, THROTTLED, {"environment": {"deploymentStatus": "SUCCEEDED"}})
+def test_a_sensitive_message_is_no_part_of_the_last_error(answered):
+    deployed = {"environment": {"deploymentStatus": "SUCCEEDED"}}
+    client = answered("proton", THROTTLED, deployed)
     operation = ended(client, "environment_deployed", name="orders")
     assert operation.metadata["last_error"]["detail"] == "ThrottlingException"
 
 
-def test_a_stored_error_says_where_a_sensitive_reason_was(answers):
-    client = boto3.client("stepfunctions")
-    answers(client, {"status": "FAILED", "cause": "secret"})
+def test_a_stored_error_says_where_a_sensitive_reason_was(answered):
+    client = answered("stepfunctions", {"status": "FAILED", "cause": "secret"})
     operation = ended(client, "execution_succeeded", executionArn="error.last_response")
     assert operation.exception(0).last_response["cause"] == "secret"
     detail = operation.to_json()["error"]["detail"]

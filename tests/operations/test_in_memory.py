@@ -207,9 +207,8 @@ def test_context_variables_reach_whatever_a_background_wait_calls(answers, creat
     assert seen == {"first": told, "second": told}
 
 
-def test_a_deadline_around_the_start_bounds_nothing(answers, creating, active, virtual_time):
-    client, left = boto3.client("kinesis"), []
-    answers(client, creating, active)
+def test_a_deadline_around_the_start_bounds_nothing(stream, creating, active, virtual_time):
+    client, left = stream(creating, active), []
     client.meta.events.register_first("before-call", lambda **_: left.append(deadline_left()))
     with bwp.deadline(0.5):
         operation = start(client)

@@ -385,8 +385,6 @@ def test_what_is_due_now(backend, clock):
 # --- expiry ------------------------------------------------------------------------------
 
 
-
-
 def test_a_definition_expires_with_its_last_wait(backend):
     add(backend, 1, 2)
     cancel(backend, 1)

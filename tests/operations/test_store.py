@@ -83,11 +83,10 @@ def test_an_expected_exception_comes_back(store, stream, no_answer, waitable, er
     assert outcome.exception.response["Error"]["Code"] == code
 
 
-def test_errors_keep_what_responses_told(store, answers, no_answer):
-    ec2 = boto3.client("ec2")
+def test_errors_keep_what_responses_told(store, answered, no_answer):
     states = {"i-1": "running", "i-2": "pending"}
     instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
-    answers(ec2, {"Reservations": [{"Instances": instances}]}, no_answer)
+    ec2 = answered("ec2", {"Reservations": [{"Instances": instances}]}, no_answer)
     options = {"max_wait": 60, "max_attempts": 2, **QUICK}
     operation = store.start(ec2, "instance_running", InstanceIds=list(states), **options)
     work(store, ec2)
@@ -96,11 +95,10 @@ def test_errors_keep_what_responses_told(store, answers, no_answer):
 
 @experiments("stores a response of", "service", "operation", "parameters", "answer", "stored")
 def test_sensitive_members_of_a_response_are_left_out(
-    store, answers, waitable, service, operation, parameters, answer, stored
+    store, answered, waitable, service, operation, parameters, answer, stored
 ):
     installed_operation(f"{service}.{operation}")
-    client = boto3.client(service)
-    client.answers = answers(client, {**answer, "Unknown": "hidden-word"})
+    client = answered(service, {**answer, "Unknown": "hidden-word"})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", operation, success))
     definition = dataclasses.replace(definition, service=None)
@@ -111,10 +109,10 @@ def test_sensitive_members_of_a_response_are_left_out(
     assert "hidden-word" not in json.dumps(operation.to_json())
 
 
-def test_a_response_is_stored_as_json(store, answers, waitable):
-    client, moment = boto3.client("cloudwatch"), dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+def test_a_response_is_stored_as_json(store, answered, waitable):
+    moment = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
     points = [{"Sum": float("nan"), "Timestamp": moment}, {"Sum": float("-inf")}]
-    client.answers = answers(client, {"Datapoints": points})
+    client = answered("cloudwatch", {"Datapoints": points})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", "GetMetricStatistics", success))
     parameters = {"Namespace": "n", "MetricName": "m", "StartTime": 0, "EndTime": 1, "Period": 60}
@@ -219,9 +217,8 @@ def test_parameters_that_handlers_complete_are_accepted(store):
     assert store.start(boto3.client("glacier"), "vault_exists", max_wait=9, vaultName="v")
 
 
-def test_marks_of_the_encoding_may_be_parameters(store, answers, waitable):
-    client = boto3.client("dynamodb")
-    client.answers = answers(client, {"Item": {}})
+def test_marks_of_the_encoding_may_be_parameters(store, answered, waitable):
+    client = answered("dynamodb", {"Item": {}})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("ItemRead", "GetItem", success))
     store.start(client, definition, max_wait=60, TableName="orders", Key={"$bytes": {"S": "x"}})

@@ -29,15 +29,13 @@ def until_gone(request, virtual_time):
 
 
 @pytest.fixture
-def client(answers, error_answer):
-    """`client(service, *answers)`: one whose `called` has its requests; a list is an error."""
+def client(answered, error_answer):
+    """`client(service, *answers)`: one that gives these answers; a list is an error."""
 
     def make(service, *replies):
-        made = boto3.client(service)
-        made.called = answers(
-            made, *[error(*each) if isinstance(each, list) else each for each in replies]
+        return answered(
+            service, *[error(*each) if isinstance(each, list) else each for each in replies]
         )
-        return made
 
     def error(code, message, status=400, query_code=None):
         details = {"QueryErrorCode": query_code} if query_code else {}
@@ -56,10 +54,10 @@ def test_until_gone_ends_as_services_tell(until_gone, client, row):
         with pytest.raises(kind, match=row.get("says")):
             until_gone(made, operation, **row["parameters"])
         calls = {bwp.WaiterFailedError: [1], ValueError: [0]}.get(kind, range(2, 1000))
-        assert len(made.called.operations) in calls
+        assert len(made.answers.operations) in calls
     else:
         outcome = until_gone(made, operation, **row["parameters"])
-        assert outcome.attempts == len(made.called.operations) == len(row["replies"])
+        assert outcome.attempts == len(made.answers.operations) == len(row["replies"])
         is_error = isinstance(row["replies"][-1], list)
         assert type(outcome) is (bwp.ExceptionOutcome if is_error else bwp.ResponseOutcome)
         assert outcome.waiter.endswith("UntilGone")

@@ -445,11 +445,10 @@ def test_an_encrypt_that_fails_holds_no_wait(open_store, running_clock, stream, 
 # --- calls ----------------------------------------------------------------------------------------
 
 
-def test_waits_of_one_kind_share_calls(store, answers):
-    ec2 = boto3.client("ec2")
+def test_waits_of_one_kind_share_calls(store, answered):
     ids = [f"i-{number:017x}" for number in range(40)]
     items = [{"InstanceId": each, "State": {"Name": "running"}} for each in ids]
-    ec2.answers = answers(ec2, {"Reservations": [{"Instances": items}]})
+    ec2 = answered("ec2", {"Reservations": [{"Instances": items}]})
     begin = functools.partial(store.start, ec2, "instance_running", max_wait=60)
     started = [begin(InstanceIds=[each]) for each in ids]
     work(store, ec2)
