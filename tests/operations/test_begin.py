@@ -271,8 +271,7 @@ def test_a_default_that_outlasts_max_wait_is_no_error(job, stock_botocore):
 def test_a_deadline_shorter_than_a_delay_is_no_error(job):
     service = job()
     with bwp.deadline(MAX_WAIT / 2):
-        operation = begin(service, initial_delay=MAX_WAIT * 0.75)
-    assert operation.result(60).basis == "identity"
+        assert begin(service, initial_delay=MAX_WAIT * 0.75).result(60).basis == "identity"
     with pytest.raises(ValueError, match="initial_delay"):
         begin(service, initial_delay=MAX_WAIT)
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from stored_waits import IN_MEMORY, ON_FILE, QUICK, swapped, work
+from stored_waits import IN_MEMORY, ON_FILE, QUICK, driven, swapped, work
 from stored_waits import start as start_stored
 
 import boto_waiters_plus as bwp
@@ -93,9 +93,7 @@ def test_a_callback_may_wait_for_its_own_operation(stream, creating, active):
 def test_a_blocked_handler_holds_no_wait_of_a_worker(store, stream, creating, active, block):
     client = stream(creating, active)
     bwp.enable(client, on_event=block)
-    operation = start_stored(store, client)
-    assert work(store, client) == 1
-    assert operation.result(30).attempts == 2
+    assert driven(store, client).result(30).attempts == 2
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ValueError])
@@ -163,6 +161,4 @@ def test_a_decrypt_that_raises_leaves_nothing_open(open_store, stream, active, e
         return swapped(data)
 
     store = open_store(encrypt=swapped, decrypt=decrypt)
-    operation = start_stored(store, stream(active))
-    work(store, stream(active))
-    assert operation.exception(30) is not None
+    assert driven(store, stream(active)).exception(30) is not None

@@ -307,8 +307,7 @@ def ended(client, waiter, **keywords):
 
 
 def test_a_sensitive_message_is_no_part_of_the_last_error(answered):
-    deployed = {"environment": {"deploymentStatus": "SUCCEEDED"}}
-    client = answered("proton", THROTTLED, deployed)
+    client = answered("proton", THROTTLED, {"environment": {"deploymentStatus": "SUCCEEDED"}})
     operation = ended(client, "environment_deployed", name="orders")
     assert operation.metadata["last_error"]["detail"] == "ThrottlingException"
 

@@ -45,22 +45,14 @@ def begin_kept(service):
     return store.get(operation["path"])
 
 
+@pytest.mark.parametrize("begins", [begin, begin_kept])
 @pytest.mark.parametrize("row", NONE)
-def test_nothing_accepted_is_a_failure_before_the_first_poll(service, row):
+def test_nothing_accepted_is_a_failure_before_the_first_poll(service, row, begins):
     made = service(row)
     with pytest.raises(bwp.WaiterFailedError) as caught:
-        begin(made)
+        begins(made).result(0)
     assert is_about(caught.value, row)
     assert caught.value.call.response.items() >= row["answer"].items()
-    assert len(made.operations) == 1
-
-
-@pytest.mark.parametrize("row", NONE[:3])
-def test_a_row_of_which_nothing_was_accepted_has_ended(service, row):
-    made = service(row)
-    error = begin_kept(made).exception(0)
-    assert isinstance(error, bwp.WaiterFailedError)
-    assert is_about(error, row)
     assert len(made.operations) == 1
 
 

@@ -393,8 +393,7 @@ def begin_in(store, service, **options):
 
 def before_the_answer(service, change):
     """Do this while the call of a job run is under way."""
-    events = service.client.meta.events
-    events.register_first("before-call.glue.StartJobRun", lambda **_: change())
+    service.client.meta.events.register_first("before-call.glue.StartJobRun", lambda **_: change())
 
 
 def cancel_all(store):

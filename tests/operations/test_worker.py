@@ -167,10 +167,9 @@ def test_a_wait_that_connects_after_all_is_not_given_back(
     assert not [change for change in written if "worker" in change]
 
 
-def test_a_wait_to_the_letter_ends_without_a_connection(store, stream, active):
-    operation = start(store, stream(active), retry_transient=False)
-    work(store, stream(unreachable()))
-    assert "EndpointConnectionError" in str(operation.exception(10))
+def test_a_wait_to_the_letter_ends_without_a_connection(store, stream):
+    error = driven(store, stream(unreachable()), retry_transient=False).exception(10)
+    assert "EndpointConnectionError" in str(error)
 
 
 # --- workers that cannot --------------------------------------------------------------------------
@@ -225,9 +224,7 @@ def test_a_worker_that_cannot_call_leaves_waits_to_others(store, stream, active,
     errors.UnStubbedResponseError(operation_name="o", reason="r"),
 ])  # fmt: skip
 def test_an_error_of_the_service_ends_a_wait(store, stream, error):
-    operation = start(store, stream())
-    assert work(store, stream(error)) == 1
-    assert operation.exception(10)
+    assert driven(store, stream(error)).exception(10)
 
 
 @pytest.mark.parametrize("later", [31, 61])
@@ -517,9 +514,7 @@ def test_virtual_time_moves_while_a_worker_has_nothing_to_do(stream, active, vir
 @pytest.mark.parametrize("text", ["A\0B", "A\ud800B", "A\nB"])
 def test_any_text_of_a_service_is_stored(store, stream, creating, error_answer, text):
     creating["StreamDescription"]["StreamStatus"] = text
-    client = stream(creating, error_answer(text, text))
-    operation = start(store, client)
-    assert work(store, client) == 1
+    operation = driven(store, stream(creating, error_answer(text, text)))
     assert operation.exception(10).observed is None
     assert operation.metadata["state_seen"] == f"error {text!r}".replace("'", "")
 
