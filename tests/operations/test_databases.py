@@ -87,7 +87,8 @@ def test_the_files_are_their_owners_from_the_first(file, tmp_path, monkeypatch, 
     before = os.umask(0)
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", opened)
     try:
-        start(operations.Store(url.format(file=file, folder=tmp_path)), stream())
+        store = operations.Store(url.format(file=file, folder=tmp_path))
+        start(store, stream())
         private = dict.fromkeys((file.name, f"{file.name}-wal", f"{file.name}-shm"), "0o600")
         assert modes(file) == private
     finally:
