@@ -100,6 +100,21 @@ def running_clock():
 
 
 @pytest.fixture
+def hang():
+    """`hang()` blocks until the end of the test, or until `hang.release()`."""
+    released = threading.Event()
+
+    def hang(*_):
+        hang.begun.release()
+        released.wait()
+        return {}
+
+    hang.begun, hang.release = threading.Semaphore(0), released.set
+    yield hang
+    released.set()
+
+
+@pytest.fixture
 def working():
     """`working(store, client, **arguments)`: a worker in a thread; returns what stops it."""
     stops = []

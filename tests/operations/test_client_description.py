@@ -7,10 +7,12 @@ import boto3
 import botocore
 import pytest
 from botocore.config import Config
-from stored_waits import start  # beside this file
+from stored_waits import IN_MEMORY, start  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+
+pytestmark = IN_MEMORY
 
 HERE = "http://127.0.0.1:9"
 
@@ -23,11 +25,6 @@ def client_of(service="kinesis", **arguments):
 def no_bundle(monkeypatch):
     for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def store_url():
-    return ":memory:"
 
 
 @pytest.fixture

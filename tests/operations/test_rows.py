@@ -63,12 +63,6 @@ def backend(open_store, clock):
 
 
 @pytest.fixture
-def another(open_store, clock):
-    """The same, opened again."""
-    return open_store(clock=clock).backend
-
-
-@pytest.fixture
 def lease(backend):
     """A lease of 30 seconds."""
     return backend.acquire("worker", 30)
@@ -472,7 +466,8 @@ def test_a_signal_handler_may_hurry_a_call(backend):
 
 
 @SHARED
-def test_one_that_closes_ends_no_other(backend, lease, another):
+def test_one_that_closes_ends_no_other(open_store, clock, backend, lease):
+    another = open_store(clock=clock).backend
     add(backend, 1)
     claim(backend, lease)
     backend.close()

@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -18,6 +19,7 @@ from botocore.exceptions import ClientError
 from case_tables import CASES
 from stored_waits import IN_MEMORY, Key, KilledError, row_id, start, swapped, until, work
 from test_begin import StaleService, http, named
+from test_begin import begin as begin_of
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -81,9 +83,7 @@ def training(service):
     return lambda **row: service("sagemaker: a training job", "StopTrainingJob", **TRAINING, **row)
 
 
-def begin(service, max_wait=60, **options):
-    method = getattr(service.client, service.row["method"])
-    return bwp.begin(method, max_wait=max_wait, **options, **service.row["parameters"])
+begin = functools.partial(begin_of, max_wait=60)
 
 
 def told(operation, state):
@@ -221,21 +221,6 @@ def test_a_stop_by_name_polls_once_more(training, by_hand, last):
 # --- whom they hold up ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hang():
-    """`hang()` blocks until the end of the test."""
-    release = threading.Event()
-
-    def hang():
-        hang.begun.release()
-        release.wait()
-        return {}
-
-    hang.begun = threading.Semaphore(0)
-    yield hang
-    release.set()
-
-
 def test_stops_hold_up_their_own_operations_alone(service, hang):
     options = {"stop_on_timeout": True, "max_attempts": 1}
     slow = [begin(service(stopping=hang), **options) for _ in range(4)]
@@ -254,7 +239,6 @@ def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
 def test_what_a_hook_raises_ends_the_stop_alone(job, error):
-
     def fail():
         raise error
 
