@@ -124,10 +124,9 @@ def test_a_response_is_stored_as_json(store, answered, waitable):
 
 
 @SHARED
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("response", "{}"), ("response", "5"), ("error", "[" * 10_000), ("error", "no json")],
-)
+@pytest.mark.parametrize(("column", "value"), [
+    ("response", "{}"), ("response", "5"), ("error", "[" * 10_000), ("error", "no json"),
+])  # fmt: skip
 def test_an_unreadable_end_is_an_error_of_its_own(store, stream, active, column, value):
     held, other = start(store, stream(active)), start(store, stream(active))
     state = "succeeded" if column == "response" else "failed"

@@ -68,14 +68,9 @@ def test_a_call_that_takes_all_the_time_names_the_deadline(service, way):
         raise error_of(way, service(JOB), max_wait=600)
 
 
-@pytest.fixture
-def store(open_store, running_clock):
-    return open_store(clock=running_clock)
-
-
 @IN_MEMORY
-def test_a_resumed_wait_has_the_time_given_then(store, service):
-    made = service(JOB)
+def test_a_resumed_wait_has_the_time_given_then(open_store, running_clock, service):
+    store, made = open_store(clock=running_clock), service(JOB)
     operation = begin(made, in_store=store, max_wait=15)
     # No worker drives it.
     store.clock.now += 100
@@ -136,10 +131,9 @@ def test_a_deadline_warns_as_a_max_wait_does(service):
         assert len(warned(bwp.begin, service(REBOOT), max_wait=900)) == 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["glue: a job run", "ecs: a stale service", "cloudformation: a deleted stack", "rds: three"],
-)
+@pytest.mark.parametrize("name", [
+    "glue: a job run", "ecs: a stale service", "cloudformation: a deleted stack", "rds: three",
+])  # fmt: skip
 def test_a_success_that_is_certain_needs_no_warning(service, name):
     row = named(name)
     assert not warned(bwp.begin, service(row, polls=row["polls"][-1:], takes=0), max_wait=5)

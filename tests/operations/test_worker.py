@@ -364,10 +364,9 @@ def is_end(lease, changes):
 
 
 @SHARED
-@pytest.mark.parametrize(
-    ("name", "condition", "is_done"),
-    [("claim", lambda *_: True, True), ("write", is_end, False), ("write", is_end, True)],
-)
+@pytest.mark.parametrize(("name", "condition", "is_done"), [
+    ("claim", lambda *_: True, True), ("write", is_end, False), ("write", is_end, True),
+])  # fmt: skip
 def test_what_is_leased_is_driven_although_an_answer_is_lost(
     store, stream, active, failing, name, condition, is_done
 ):
