@@ -12,7 +12,6 @@ import boto3
 import botocore.exceptions
 import pytest
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.operations.sql import Database
 
@@ -21,12 +20,6 @@ from database_fixtures import new_database, server  # noqa: F401 - fixtures, bes
 from stored_waits import POSTGRESQL, Clock, RunningClock  # beside this file
 
 SESSION = boto3.session.Session(region_name="us-east-1")
-
-
-@pytest.fixture(autouse=True)
-def _stock(stock_botocore):
-    yield
-    bwp.uninstall()
 
 
 @pytest.fixture

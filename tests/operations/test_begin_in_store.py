@@ -420,14 +420,11 @@ def test_a_deadline_alone_is_asked_for(store, service):
     assert len(paths) == 1
 
 
-OTHER_REQUESTS = [
+@IN_MEMORY
+@pytest.mark.parametrize("change", [
     *({"stop_on_timeout": True}, {"stop_on_cancel": True}, {"propagation_wait": 5}),
     *({"min_delay": 7}, {"JobName": "k"}, {"include_response": True}),
-]
-
-
-@IN_MEMORY
-@pytest.mark.parametrize("change", OTHER_REQUESTS)
+])  # fmt: skip
 def test_another_request_is_a_mismatch(store, job, change):
     begin(store, job, request_id="r")
     assert mismatches(store, job, **change)

@@ -40,15 +40,6 @@ def hasty(file):
         store.close()
 
 
-@pytest.fixture
-def other_program(tmp_path):
-    """The database of another program."""
-    file = tmp_path / "waits.db"
-    with contextlib.closing(sqlite3.connect(file)) as other, other:
-        other.execute("create table bookmarks (x)")
-    return file
-
-
 def modes(file):
     return {
         path.name: oct(stat.S_IMODE(path.stat().st_mode))
@@ -103,15 +94,17 @@ def test_the_files_are_their_owners_from_the_first(file, tmp_path, monkeypatch, 
 
 
 @POSIX
-def test_a_file_of_another_program_is_refused(other_program, tmp_path, stream):
-    other_program.chmod(0o644)
+def test_a_file_of_another_program_is_refused(file, tmp_path, stream):
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
+        other.execute("create table bookmarks (x)")
+    file.chmod(0o644)
     with pytest.raises(operations.StoreError, match="bookmarks"):
-        start(operations.Store(other_program), stream())
+        start(operations.Store(file), stream())
     with pytest.raises(operations.StoreError, match="unable to open"):
         operations.Store(f"sqlite:///file:{tmp_path}/no.db?mode=ro&uri=true").list()
-    assert modes(other_program) == {"waits.db": "0o644"}
+    assert modes(file) == {"waits.db": "0o644"}
     assert not (tmp_path / "no.db").exists()
-    with contextlib.closing(sqlite3.connect(other_program)) as other:
+    with contextlib.closing(sqlite3.connect(file)) as other:
         assert other.execute("select count(*) from sqlite_master").fetchone() == (1,)
 
 

@@ -185,7 +185,10 @@ NO_CLIENT = [
     (errors.ProfileNotFound(profile="there"), "credentials"),
     (operations.OperationError("unsupported", "not here"), "unsupported"),
 ]
-NO_CALL = [
+
+
+@pytest.mark.parametrize(("why", "code"), [
+    *NO_CLIENT,
     (errors.NoCredentialsError(), "credentials"),
     (errors.ParamValidationError(report="value: hidden-word"), "invalid_parameters"),
     (errors.NoRegionError(), "invalid_parameters"),
@@ -196,10 +199,7 @@ NO_CALL = [
     (errors.SSLError(**UNTRUSTED), "unsupported"),
     ("an older botocore", "unsupported"),
     ("one without a parameter", "invalid_parameters"),
-]
-
-
-@pytest.mark.parametrize(("why", "code"), [*NO_CLIENT, *NO_CALL])
+])  # fmt: skip
 def test_a_worker_that_cannot_call_leaves_waits_to_others(store, stream, active, why, code):
     client, unable = stream(active), stream(why)
     started = [start(store, client) for _ in range(5)]
