@@ -59,8 +59,7 @@ class Browser:
     def picture(self):
         """The page as WebP, in Base64."""
         options = {"format": "webp", "quality": 80}
-        answer = self._post("goog/cdp/execute", cmd="Page.captureScreenshot", params=options)
-        return answer["data"]
+        return self._post("goog/cdp/execute", cmd="Page.captureScreenshot", params=options)["data"]
 
     def text(self):
         """The text of the page that is seen."""

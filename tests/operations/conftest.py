@@ -1,5 +1,6 @@
 """A client whose stream becomes active, and stores in both databases."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -11,7 +12,6 @@ import boto3
 import botocore.exceptions
 import pytest
 
-import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.operations.sql import Database
 
@@ -22,22 +22,22 @@ from stored_waits import POSTGRESQL, Clock, RunningClock  # beside this file
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
-@pytest.fixture(autouse=True)
-def _stock(stock_botocore):
-    yield
-    bwp.uninstall()
-
-
 @pytest.fixture
-def stream(answers):
-    """`stream(*answers)`: a kinesis client that gives these answers."""
+def answered(answers):
+    """`answered(service, *answers)`: a client that gives these answers, and has its requests."""
 
-    def make(*replies):
-        client = SESSION.client("kinesis")
+    def make(service, *replies):
+        client = SESSION.client(service)
         client.answers = answers(client, *replies)
         return client
 
     return make
+
+
+@pytest.fixture
+def stream(answered):
+    """`stream(*answers)`: a kinesis client that gives these answers."""
+    return functools.partial(answered, "kinesis")
 
 
 @pytest.fixture
@@ -90,6 +90,21 @@ def clock():
 @pytest.fixture
 def running_clock():
     return RunningClock()
+
+
+@pytest.fixture
+def hang():
+    """`hang()` blocks until the end of the test, or until `hang.release()`."""
+    released = threading.Event()
+
+    def hang(*_):
+        hang.begun.release()
+        released.wait()
+        return {}
+
+    hang.begun, hang.release = threading.Semaphore(0), released.set
+    yield hang
+    released.set()
 
 
 @pytest.fixture

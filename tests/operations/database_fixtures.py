@@ -31,7 +31,6 @@ def new_database(server):
             connection.exec_driver_sql(f"create role {name} superuser login")
             connection.exec_driver_sql(f"create schema {name} authorization {name}")
         engine.dispose()
-        url = sqlalchemy.make_url(server).set(username=name)
-        return url.render_as_string(hide_password=False)
+        return sqlalchemy.make_url(server).set(username=name).render_as_string(hide_password=False)
 
     return make

@@ -22,8 +22,7 @@ def _user():
     """The user that the server runs as: it refuses root."""
     if os.geteuid():
         return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in known else "nobody"
+    return "postgres" if "postgres" in {entry.pw_name for entry in pwd.getpwall()} else "nobody"
 
 
 class Server:

@@ -106,8 +106,7 @@ def is_in_files(word, store_url):
 def without_parameter(client, operation, name):
     """The client as of a botocore that does not know a parameter."""
     shape = client.meta.service_model.operation_model(operation).input_shape
-    required = [each for each in shape.required_members if each != name]
-    vars(shape)["required_members"] = required
+    vars(shape)["required_members"] = [each for each in shape.required_members if each != name]
     del shape.members[name]
     return client
 

@@ -20,7 +20,7 @@ from stored_waits import (
     without_parameter,
     work,
 )
-from test_begin import MAX_WAIT, StaleService, begin_in_task, http, named
+from test_begin import MAX_WAIT, StaleService, http, named
 from test_begin import begin as begin_of
 from wrappers import WRAPPERS
 
@@ -32,15 +32,6 @@ JOB, BUILD = "glue: a job run", "codebuild: a build"
 POINTS = ("before the call", "after the answer")
 
 
-class Service(StaleService):
-    """Answers the mutation each time."""
-
-    def _answer(self, model, **_):
-        if self._called_at is not None and model.name == self.operations[0]:
-            return http(self.row["answer"])
-        return super()._answer()
-
-
 @pytest.fixture
 def store(open_store, running_clock):
     return open_store(clock=running_clock)
@@ -49,7 +40,18 @@ def store(open_store, running_clock):
 @pytest.fixture
 def service(virtual_time):
     """`service(name)`: the service of a row of the table."""
-    return lambda name, **members: Service({**named(name), **members}, virtual_time)
+    return lambda name, **members: StaleService({**named(name), **members}, virtual_time)
+
+
+@pytest.fixture
+def job(service):
+    return service(JOB)
+
+
+@pytest.fixture
+def build(service):
+    """Its call has a token."""
+    return service(BUILD)
 
 
 def begin(store, service, **options):
@@ -148,24 +150,15 @@ def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
     assert made.operations.count("StartJobRun") == 1
 
 
-NOT_HERE = {
-    "a parameter": None,
-    "the region": None,
-    "credentials": errors.NoCredentialsError(),
-    "an endpoint": errors.EndpointProviderError(msg="none"),
-    "a signature": errors.UnknownSignatureVersionError(signature_version="v5"),
-}
-
-
 @IN_MEMORY
-@pytest.mark.parametrize("lacks", NOT_HERE)
+@pytest.mark.parametrize("lacks", ["a parameter", "the region", "credentials"])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_worker_that_lacks_something_repeats_no_call(store, service, lacks, is_late):
     made, client = service(BUILD), service(BUILD).client
     path = kill(store, made, "after the answer", buildspecOverride="b")
 
     def fail(**_):
-        raise NOT_HERE[lacks]
+        raise errors.NoCredentialsError
 
     if lacks == "a parameter":
         client = without_parameter(boto3.client("codebuild"), "StartBuild", "buildspecOverride")
@@ -267,15 +260,14 @@ def break_down(**_):
 
 @IN_MEMORY
 @pytest.mark.parametrize("answer", [refuse, break_down])
-def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
-    made = service(BUILD)
-    path = kill(store, made, "after the answer")
-    made.client.meta.events.register_first("before-call", answer)
-    assert work(store, made.client) == 1
+def test_a_repeated_call_that_fails_stays_unknown(store, build, answer):
+    path = kill(store, build, "after the answer")
+    build.client.meta.events.register_first("before-call", answer)
+    assert work(store, build.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
-    made.client.meta.events.unregister("before-call", answer)
+    build.client.meta.events.unregister("before-call", answer)
     operation = store.resume(path)
-    work(store, made.client)
+    work(store, build.client)
     assert operation.result(10).basis == "identity"
 
 
@@ -284,14 +276,13 @@ def test_a_repeated_call_that_fails_stays_unknown(store, service, answer):
     (lose, errors.ReadTimeoutError, "outcome_unknown"),
     (quote_a_throttle, errors.ClientError, "outcome_unknown"),
 ])  # fmt: skip
-def test_a_call_without_success_ends_its_operation(store, service, answer, kind, state):
-    made = service(JOB)
-    made.client.meta.events.register_first("before-call", answer)
+def test_a_call_without_success_ends_its_operation(store, job, answer, kind, state):
+    job.client.meta.events.register_first("before-call", answer)
     with pytest.raises(kind):
-        begin(store, made)
+        begin(store, job)
     [body] = store.list(state=state).operations
     assert store.get(body["path"]).call is None
-    assert work(store, made.client) == 0
+    assert work(store, job.client) == 0
 
 
 @pytest.mark.parametrize("name", [JOB, BUILD])
@@ -319,27 +310,25 @@ def test_a_call_that_took_all_of_max_wait_is_waited_for_when_resumed(store, serv
 
 
 def test_what_only_a_function_tells_is_not_resumed(store, service):
-    made = service(JOB)
     with pytest.raises(KeyError):
-        begin(store, made, then_wait=("JobRunSucceeded", lambda response: response["no"]))
+        begin(store, service(JOB), then_wait=("JobRunSucceeded", lambda response: response["no"]))
     [body] = store.list().operations
     with pytest.raises(ValueError, match="knew what to poll"):
         store.resume(body["path"], max_wait=60)
 
 
 @IN_MEMORY
-def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, service, monkeypatch):
-    made = service(BUILD)
+def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, build, monkeypatch):
     with monkeypatch.context() as patched:
         error = operations.StoreError("the disk is full")
         patched.setattr(store.backend, "acquire", mock.Mock(side_effect=error))
         with pytest.raises(operations.StoreError, match="the disk is full"):
-            begin(store, made)
+            begin(store, build)
     [body] = store.list().operations
     assert body["done"]
     running_clock.now += 31
-    assert work(store, made.client) == 0
-    assert made.operations == []
+    assert work(store, build.client) == 0
+    assert build.operations == []
 
 
 @ON_FILE
@@ -356,7 +345,7 @@ def test_no_sensitive_parameter_is_stored(store, store_url, service, virtual_tim
     backup = {"BackupVaultName": "v", "ResourceArn": "a", "IamRoleArn": "r"}
     tagged = {**backup, "RecoveryPointTags": {"k": "hunter-2"}}
     row = {"service": "backup", "method": "start_backup_job", "parameters": tagged}
-    begun = Service({**row, "answer": {"BackupJobId": "b"}, "polls": []}, virtual_time)
+    begun = StaleService({**row, "answer": {"BackupJobId": "b"}, "polls": []}, virtual_time)
     path = kill(store, begun, "after the answer")
     assert work(store, begun.client) == 1
     assert store.get(path).exception(0).code == "outcome_unknown"
@@ -392,15 +381,14 @@ def test_what_people_hide_in_parameters_is_repeated(store, store_url, service):
     assert "hunter-" not in str(again.to_json())
 
 
-def test_a_request_id_makes_one_call(store, service):
-    made = service(JOB)
-    operation = begin(store, made, request_id="r", exclusive_key="deploy")
-    assert begin(store, made, request_id="r", exclusive_key="deploy") is operation
+def test_a_request_id_makes_one_call(store, job):
+    operation = begin(store, job, request_id="r", exclusive_key="deploy")
+    assert begin(store, job, request_id="r", exclusive_key="deploy") is operation
     for other, code in [({"request_id": "r"}, "request_mismatch"), ({}, "conflict")]:
         with pytest.raises(operations.OperationError) as caught:
-            begin(store, made, exclusive_key="deploy", JobName="another", **other)
+            begin(store, job, exclusive_key="deploy", JobName="another", **other)
         assert (caught.value.code, caught.value.path) == (code, operation.path)
-    assert made.operations == ["StartJobRun"]
+    assert job.operations == ["StartJobRun"]
 
 
 def mismatches(store, service, **options):
@@ -409,20 +397,19 @@ def mismatches(store, service, **options):
     return caught.value.code == "request_mismatch"
 
 
-def test_a_request_is_what_was_asked_for(store, service, virtual_time):
-    made = service(JOB)
+def test_a_request_is_what_was_asked_for(store, job, virtual_time):
     same = [{}, {"max_wait": float(MAX_WAIT)}, {"max_wait": dt.timedelta(seconds=MAX_WAIT)}]
     with bwp.deadline(1000):
-        paths = {begin(store, made, request_id="r").path}
+        paths = {begin(store, job, request_id="r").path}
         # Less is left of the deadline.
         virtual_time.advance(3)
         for options in (*same, {"propagation_wait": 120, "stop_on_cancel": False}):
-            paths.add(begin(store, made, request_id="r", **options).path)
-        assert mismatches(store, made, max_wait=MAX_WAIT + 1)
-        assert mismatches(store, made, max_wait=None)
-    paths.add(begin(store, made, request_id="r").path)
+            paths.add(begin(store, job, request_id="r", **options).path)
+        assert mismatches(store, job, max_wait=MAX_WAIT + 1)
+        assert mismatches(store, job, max_wait=None)
+    paths.add(begin(store, job, request_id="r").path)
     assert len(paths) == 1
-    assert made.operations == ["StartJobRun"]
+    assert job.operations == ["StartJobRun"]
 
 
 def test_a_deadline_alone_is_asked_for(store, service):
@@ -433,24 +420,20 @@ def test_a_deadline_alone_is_asked_for(store, service):
     assert len(paths) == 1
 
 
-OTHER_REQUESTS = [
+@IN_MEMORY
+@pytest.mark.parametrize("change", [
     *({"stop_on_timeout": True}, {"stop_on_cancel": True}, {"propagation_wait": 5}),
     *({"min_delay": 7}, {"JobName": "k"}, {"include_response": True}),
-]
-
-
-@IN_MEMORY
-@pytest.mark.parametrize("change", OTHER_REQUESTS)
-def test_another_request_is_a_mismatch(store, service, change):
-    made = service(JOB)
-    begin(store, made, request_id="r")
-    assert mismatches(store, made, **change)
+])  # fmt: skip
+def test_another_request_is_a_mismatch(store, job, change):
+    begin(store, job, request_id="r")
+    assert mismatches(store, job, **change)
 
 
 @IN_MEMORY
 @pytest.mark.parametrize("row", SENSITIVE, ids=lambda row: row["sensitive"])
 def test_a_request_with_a_secret_is_refused(store, virtual_time, row):
-    made = Service(row, virtual_time)
+    made = StaleService(row, virtual_time)
     with pytest.raises(ValueError, match=rf"^{row['sensitive']} is.*request_id") as caught:
         begin(store, made, request_id="r")
     assert "hunter-2" not in str(caught.value)
@@ -462,7 +445,7 @@ def test_a_generated_token_is_not_asked_for(store, virtual_time):
     # Its label shows the token.
     row = {"service": "route53", "method": "create_hosted_zone", "parameters": {"Name": "n."}}
     answer = {"ChangeInfo": {"Id": "/change/c", "Status": "PENDING"}}
-    made = Service({**row, "answer": answer, "polls": []}, virtual_time)
+    made = StaleService({**row, "answer": answer, "polls": []}, virtual_time)
     paths = {begin(store, made, request_id="r").path for _ in range(2)}
     assert (len(paths), made.operations) == (1, ["CreateHostedZone"])
 
@@ -470,7 +453,7 @@ def test_a_generated_token_is_not_asked_for(store, virtual_time):
 @IN_MEMORY
 def test_a_sensitive_token_is_no_secret_of_a_request(store, virtual_time):
     row = {"service": "codebuild", "method": "start_sandbox", "parameters": {}}
-    made = Service({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
+    made = StaleService({**row, "answer": {"sandbox": {"id": "s"}}, "polls": []}, virtual_time)
     wait = ("builds_succeeded", lambda response: {"ids": [response["sandbox"]["id"]]})
     asked = {"then_wait": wait, "request_id": "r"}
     assert len({begin(store, made, **asked).path for _ in range(2)}) == 1
@@ -490,15 +473,14 @@ def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, servi
 
 
 @IN_MEMORY
-def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, service):
+def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, build):
     sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
     reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
-    made = service(BUILD)
-    path = kill(sealed, made, "before the call")
-    sent = len(made.requests)
-    assert work(reader, made.client) == 0
-    assert len(made.requests) == sent
-    assert work(sealed, made.client) == 1
+    path = kill(sealed, build, "before the call")
+    sent = len(build.requests)
+    assert work(reader, build.client) == 0
+    assert len(build.requests) == sent
+    assert work(sealed, build.client) == 1
     assert sealed.get(path).result(0).basis == "identity"
     assert sealed.row(path)["parameters"].startswith("encrypted:")
 
@@ -529,8 +511,7 @@ def test_stop_takes_the_credentials_of_its_process(store, open_store, service):
 
 
 @IN_MEMORY
-def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
-    made = service(JOB)
+def test_a_store_that_fails_loses_no_answer(store, job, monkeypatch):
 
     def fail(**_):
         def write(*_):
@@ -538,21 +519,10 @@ def test_a_store_that_fails_loses_no_answer(store, service, monkeypatch):
 
         monkeypatch.setattr(store.backend, "write", write)
 
-    made.client.meta.events.register("after-call", fail)
+    job.client.meta.events.register("after-call", fail)
     with pytest.raises(operations.StoreError, match="the disk is full") as caught:
-        begin(store, made)
+        begin(store, job)
     assert caught.value.call.response["JobRunId"] == "jr"
-
-
-@IN_MEMORY
-def test_a_task_begins_what_a_function_tells(store, service):
-    made = service(JOB)
-    function = lambda response: {"JobName": "x", "RunId": response["JobRunId"]}  # noqa: E731
-    wait = ("JobRunSucceeded", function)
-    operation = begin(store, made, begins=begin_in_task, then_wait=wait)
-    work(store, made.client)
-    assert operation.result(10).waiter == "JobRunSucceeded"
-    assert made.requests[-1] == {"JobName": "x", "RunId": "jr"}
 
 
 @IN_MEMORY
@@ -562,11 +532,10 @@ def test_a_task_begins_what_a_function_tells(store, service):
     ({"on_attempt": print}, TypeError, "on_attempt"),
     ({"JobName": 5}, errors.ParamValidationError, "JobName"),
 ])  # fmt: skip
-def test_a_bad_argument_stores_nothing(store, service, options, kind, words):
-    made = service(JOB)
+def test_a_bad_argument_stores_nothing(store, job, options, kind, words):
     with pytest.raises(kind, match=words):
-        begin(options.pop("in_store", store), made, **options)
-    assert made.operations == []
+        begin(options.pop("in_store", store), job, **options)
+    assert job.operations == []
     assert store.list().operations == []
 
 

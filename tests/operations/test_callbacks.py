@@ -7,31 +7,11 @@ import threading
 import time
 
 import pytest
-from stored_waits import IN_MEMORY, ON_FILE, QUICK, swapped, work
+from stored_waits import IN_MEMORY, ON_FILE, QUICK, driven, swapped, work
 from stored_waits import start as start_stored
+from test_in_memory import NAME, start
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
-
-NAME = {"StreamName": "orders"}
-
-
-def start(client, max_wait=60, **keywords):
-    return operations.start(client, "stream_exists", max_wait=max_wait, **NAME, **keywords)
-
-
-@pytest.fixture
-def block():
-    """`block(anything)` blocks until `block.release()`, and `block.begun` is set by then."""
-    release = threading.Event()
-
-    def block(_):
-        block.begun.set()
-        release.wait()
-
-    block.begun, block.release = threading.Event(), release.set
-    yield block
-    release.set()
 
 
 async def awaited(operation):
@@ -58,22 +38,22 @@ ENDS = {
 
 @pytest.mark.parametrize("where", ["attempt", "done"])
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_a_blocked_callback_holds_no_end(stream, creating, active, block, end, where):
-    blocked = start(stream(active), **{"on_attempt": block} if where == "attempt" else {})
+def test_a_blocked_callback_holds_no_end(stream, creating, active, hang, end, where):
+    blocked = start(stream(active), **{"on_attempt": hang} if where == "attempt" else {})
     if where == "done":
-        blocked.add_done_callback(block)
+        blocked.add_done_callback(hang)
     assert end(start(stream(creating, active), **QUICK)).attempts == 2
     assert end(blocked).attempts == 1
     # Nor the end of one that is begun while it blocks.
-    assert block.begun.wait(30)
+    assert hang.begun.acquire(timeout=30)
     assert end(start(stream(creating, active), **QUICK)).attempts == 2
 
 
 @ON_FILE
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_a_blocked_callback_holds_no_end_of_a_store(store, stream, active, block, end):
+def test_a_blocked_callback_holds_no_end_of_a_store(store, stream, active, hang, end):
     started = [start_stored(store, stream(active)) for _ in range(2)]
-    started[0].add_done_callback(block)
+    started[0].add_done_callback(hang)
     work(store, stream(active))
     assert [end(operation).attempts for operation in started] == [1, 1]
     later = start_stored(store, stream(active))
@@ -90,12 +70,10 @@ def test_a_callback_may_wait_for_its_own_operation(stream, creating, active):
     assert ended.wait(30)
 
 
-def test_a_blocked_handler_holds_no_wait_of_a_worker(store, stream, creating, active, block):
+def test_a_blocked_handler_holds_no_wait_of_a_worker(store, stream, creating, active, hang):
     client = stream(creating, active)
-    bwp.enable(client, on_event=block)
-    operation = start_stored(store, client)
-    assert work(store, client) == 1
-    assert operation.result(30).attempts == 2
+    bwp.enable(client, on_event=hang)
+    assert driven(store, client).result(30).attempts == 2
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ValueError])
@@ -120,8 +98,8 @@ def test_what_a_callback_raises_is_logged(stream, creating, active, caplog, erro
     assert [type(each.exc_info[1]) for each in raised] == [error] * 2 * times
 
 
-def test_virtual_time_passes_a_blocked_callback(virtual_time, stream, creating, active, block):
-    blocked = start(stream(active), on_attempt=block)
+def test_virtual_time_passes_a_blocked_callback(virtual_time, stream, creating, active, hang):
+    blocked = start(stream(active), on_attempt=hang)
     operation = start(stream(creating, active), initial_delay=50)
     began = time.perf_counter()
     assert operation.result().elapsed > 50
@@ -143,14 +121,14 @@ def test_virtual_time_stands_still_in_a_callback(virtual_time, stream, creating,
     assert set(times) == {0}
 
 
-def test_no_wait_of_a_batch_ends_late(stream, creating, active, block):
+def test_no_wait_of_a_batch_ends_late(stream, creating, active, hang):
     waits = [
-        bwp.Wait(stream(active), "stream_exists", NAME, on_attempt=block),
+        bwp.Wait(stream(active), "stream_exists", NAME, on_attempt=hang),
         bwp.Wait(stream(creating, active), "stream_exists", NAME, **QUICK),
     ]
     ends = bwp.as_completed(waits, max_wait=60)
     assert {next(ends)[1].attempts, next(ends)[1].attempts} == {1, 2}
-    block.release()
+    hang.release()
     assert not [*ends]
 
 
@@ -163,6 +141,4 @@ def test_a_decrypt_that_raises_leaves_nothing_open(open_store, stream, active, e
         return swapped(data)
 
     store = open_store(encrypt=swapped, decrypt=decrypt)
-    operation = start_stored(store, stream(active))
-    work(store, stream(active))
-    assert operation.exception(30) is not None
+    assert driven(store, stream(active)).exception(30) is not None

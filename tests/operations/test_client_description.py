@@ -7,10 +7,12 @@ import boto3
 import botocore
 import pytest
 from botocore.config import Config
-from stored_waits import start  # beside this file
+from stored_waits import IN_MEMORY, start  # beside this file
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
+
+pytestmark = IN_MEMORY
 
 HERE = "http://127.0.0.1:9"
 
@@ -23,11 +25,6 @@ def client_of(service="kinesis", **arguments):
 def no_bundle(monkeypatch):
     for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def store_url():
-    return ":memory:"
 
 
 @pytest.fixture
@@ -89,8 +86,7 @@ def test_nothing_secret_is_stored(open_store, made_again, tmp_path):
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
     config = Config(proxies={"http": "http://user:hidden-word@127.0.0.1:8"})
     url = "http://user:hidden-word@127.0.0.1:9"
-    keys = dict.fromkeys(names, "hidden-key")
-    client = client_of(endpoint_url=url, config=config, **keys)
+    client = client_of(endpoint_url=url, config=config, **dict.fromkeys(names, "hidden-key"))
     store = open_store(str(file))
     start(store, client)
     store.close()
@@ -104,8 +100,7 @@ def test_a_profile_is_remembered(store, active, stream, tmp_path, monkeypatch):
     config.write_text("[profile there]\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     bwp.install()
-    session = boto3.session.Session(profile_name="there")
-    start(store, session.client("kinesis"))
+    start(store, boto3.session.Session(profile_name="there").client("kinesis"))
     made = []
     store.work(until_idle=True, make_client=lambda each: made.append(each) or stream(active))
     assert (made[0].profile, made[0].region) == ("there", "us-east-1")

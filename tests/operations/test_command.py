@@ -6,7 +6,7 @@ import socket
 
 import boto3
 import pytest
-from stored_waits import work  # beside this file
+from stored_waits import driven  # beside this file
 
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
@@ -24,8 +24,7 @@ def command(file, capsys):
     """`command(action, *words)`: exit code and stdout of a command on the store."""
 
     def run(action, *words):
-        code = main(["operations", action, "--store", file, *words])
-        return code, capsys.readouterr().out
+        return main(["operations", action, "--store", file, *words]), capsys.readouterr().out
 
     return run
 
@@ -91,33 +90,12 @@ def test_cancel_resume_expire(start, command):
     assert "\n" not in command("list")[1].strip()
 
 
-@pytest.fixture
-def drive(file, answers):
-    """`drive(answer)`: drive the waits of the store, all of which are answered so."""
-
-    def drive(answer):
-        client = boto3.client("s3")
-        answers(client, answer)
-        with contextlib.closing(operations.Store(file)) as store:
-            work(store, client)
-
-    return drive
-
-
-def test_resume_names_the_option_that_it_needs(start, file, capsys, drive, missing):
-    (path,) = start("--bucket", "b", "--max-attempts", "1")
-    drive(missing)
+def test_resume_names_the_option_that_it_needs(file, capsys, stream, creating):
+    with contextlib.closing(operations.Store(file)) as store:
+        path = driven(store, stream(creating), max_attempts=1).path
     assert main(["operations", "resume", "--store", file, path]) == 2
     message = f"{path}: there are no attempts left: give --max-attempts\n"
     assert capsys.readouterr().err.endswith(message)
-
-
-def test_the_end_of_a_wait_is_its_exit_code(start, command, drive):
-    (path,) = start("--bucket", "b")
-    drive({})
-    code, text = command("wait", path)
-    assert (code, json.loads(text)["response"]["kind"]) == (0, "response")
-    assert command("work", "--until-idle")[0] == 0
 
 
 @pytest.mark.parametrize(("words", "problem"), [
@@ -131,13 +109,6 @@ def test_wrong_arguments_are_one_line(words, problem, file, capsys):
     error = capsys.readouterr().err
     assert problem in error
     assert error.count("\n") == 1
-
-
-def test_a_store_that_cannot_be_used(tmp_path, capsys):
-    missing = str(tmp_path / "no" / "waits.db")
-    for words in (["operations", "list"], [*BACKGROUND, "--bucket", "b"]):
-        assert main([*words, "--store", missing]) == 255
-        assert "unable to open" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "problem"), [

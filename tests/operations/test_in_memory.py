@@ -166,21 +166,8 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
         start(stream(creating), max_wait=1)
     operation = start(stream(creating))
     until(lambda: operation.metadata["attempts"])
-    names = [each.name for each in threading.enumerate()]
-    assert names.count("boto_waiters_plus background") == 1
+    assert [each.name for each in threading.enumerate()].count("boto_waiters_plus background") == 1
     assert operation.cancel()
-
-
-@pytest.mark.parametrize(("waiter", "keywords", "error", "words"), [
-    ("stream_exist", {}, ValueError, "'stream_exists'"),
-    ("stream_exists", {"max_wait": None}, TypeError, "max_wait"),
-    ("stream_exists", {"min_dely": 3}, TypeError, "min_delay"),
-])  # fmt: skip
-def test_bad_arguments_are_refused_at_once(stream, active, waiter, keywords, error, words):
-    client = stream(active)
-    with pytest.raises(error, match=words):
-        operations.start(client, waiter, **{"max_wait": 9, **NAME, **keywords})
-    assert not client.answers.requests
 
 
 # --- context variables --------------------------------------------------------------------------
@@ -220,9 +207,8 @@ def test_context_variables_reach_whatever_a_background_wait_calls(answers, creat
     assert seen == {"first": told, "second": told}
 
 
-def test_a_deadline_around_the_start_bounds_nothing(answers, creating, active, virtual_time):
-    client, left = boto3.client("kinesis"), []
-    answers(client, creating, active)
+def test_a_deadline_around_the_start_bounds_nothing(stream, creating, active, virtual_time):
+    client, left = stream(creating, active), []
     client.meta.events.register_first("before-call", lambda **_: left.append(deadline_left()))
     with bwp.deadline(0.5):
         operation = start(client)

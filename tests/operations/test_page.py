@@ -5,8 +5,9 @@ import re
 
 import browser  # beside this file
 import pytest
+from stored_waits import NIGHTLY, ON_FILE  # beside this file
 
-pytestmark = pytest.mark.nightly(subject="stores")
+pytestmark = [NIGHTLY, ON_FILE]
 
 
 @pytest.fixture
@@ -14,11 +15,6 @@ def window(tmp_path):
     browser.required()
     with browser.browser(tmp_path / "profile") as window:
         yield window
-
-
-@pytest.fixture
-def store_url(tmp_path):
-    return str(tmp_path / "waits.db")
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_a_forked_child_has_connections_and_waits_of_its_own(store_url):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_cannot_use_the_memory_of_its_parent():
-    run(FORKED_IN_MEMORY, ":memory:")
+    run("-c", FORKED_IN_MEMORY, ":memory:")
 
 
 def test_a_pickled_operation_means_one_file(tmp_path, stream, monkeypatch):
@@ -160,8 +160,7 @@ def worker(store_url):
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])
 @pytest.mark.parametrize("broken", [None, "boto_waiters_leases", "boto_waiters_operations"])
 def test_signals_hand_back(store, store_url, worker, name, broken):
-    unreachable = boto3.client("kinesis", endpoint_url="http://127.0.0.1:9")
-    operation = start(store, unreachable)
+    operation = start(store, boto3.client("kinesis", endpoint_url="http://127.0.0.1:9"))
     until(lambda: operation.metadata["attempts"])
     if broken is not None:
         with contextlib.closing(sqlite3.connect(store_url, isolation_level=None)) as connection:
@@ -238,8 +237,7 @@ def test_every_wait_ends_exactly_once(database, request):
     if database == "postgresql":
         request.getfixturevalue("server")
         words.append("--postgresql")
-    done = run(BENCH, *words, env=None, timeout=None)
-    assert done.stderr.count("round ") == faults
+    assert run(BENCH, *words, env=None, timeout=None).stderr.count("round ") == faults
 
 
 def run_beginner(url, store, method, point, code=0):

@@ -15,12 +15,7 @@ from boto_waiters_plus.operations import Store, StoreError
 from boto_waiters_plus.operations.sql import connections
 from boto_waiters_plus.operations.sql.database import MOMENTS
 from boto_waiters_plus.operations.sql.tables import WAITS
-from boto_waiters_plus.operations.stored_row import (
-    ENDED,
-    UNDRIVEN,
-    KeyInUseError,
-    LeaseLostError,
-)
+from boto_waiters_plus.operations.stored_row import ENDED, KeyInUseError, LeaseLostError
 
 CANCELLED = {"state": "cancelled", "ended": 0.0, "lease": None, "error": '{"code":"cancelled"}'}
 REOPENED = {"state": "open", "ended": None, "error": None, "deadline": 30.0}
@@ -64,12 +59,6 @@ def end(backend, lease, number):
 @pytest.fixture
 def backend(open_store, clock):
     """An empty database, which goes by `clock`."""
-    return open_store(clock=clock).backend
-
-
-@pytest.fixture
-def another(open_store, clock):
-    """The same, opened again."""
     return open_store(clock=clock).backend
 
 
@@ -336,7 +325,6 @@ def test_an_end_is_written_once(backend, lease):
     assert backend.open_ids(ids(1, 2)) == {*ids(2)}
     assert cancel(backend, 2)
     assert not end(backend, lease, 2)
-    assert [*backend.lost(lease, ids(2))] == ids(2)
 
 
 def test_what_ended_is_claimed_while_it_owes(backend, clock):
@@ -356,17 +344,6 @@ def test_what_ended_is_claimed_while_it_owes(backend, clock):
     clock.now += 31
     assert claim(backend, second, most=0) == []
     assert get(backend, 3)["state"] == "cancelled"
-
-
-def test_a_wait_is_undriven_unless_its_lease_lives(backend, clock):
-    add(backend, 1)
-    claim(backend, backend.acquire("gone", 30))
-    add(backend, 2)
-    clock.now += 31
-    changes = [{"id": each, "attempts": 1} for each in ids(1, 2)]
-    assert backend.write(UNDRIVEN, changes) == 2
-    claim(backend, backend.acquire("worker", 30))
-    assert backend.write(UNDRIVEN, changes) == 0
 
 
 def test_what_ended_since_is_told(backend, clock):
@@ -400,18 +377,6 @@ def test_what_is_due_now(backend, clock):
 
 
 # --- expiry ------------------------------------------------------------------------------
-
-
-def test_only_what_ended_long_ago_expires(backend):
-    add(backend, 1, 2, 3, created=-100.0)
-    cancel(backend, 1, ended=-50.0)
-    cancel(backend, 2, ended=-20.0)
-    for name, ended in [("c1", -50.0), ("c2", -20.0), ("c3", None)]:
-        backend.add_call(call_row(name, created=-100.0))
-        backend.write_call(name, {"ended": ended})
-    assert backend.expire(30) == 2
-    assert sorted(ids_of(backend.get(ids(1, 2, 3)))) == ids(2, 3)
-    assert [bool(backend.calls(name)) for name in ("c1", "c2", "c3")] == [False, True, True]
 
 
 def test_a_definition_expires_with_its_last_wait(backend):
@@ -501,7 +466,8 @@ def test_a_signal_handler_may_hurry_a_call(backend):
 
 
 @SHARED
-def test_one_that_closes_ends_no_other(backend, lease, another):
+def test_one_that_closes_ends_no_other(open_store, clock, backend, lease):
+    another = open_store(clock=clock).backend
     add(backend, 1)
     claim(backend, lease)
     backend.close()

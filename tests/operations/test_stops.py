@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -18,6 +19,7 @@ from botocore.exceptions import ClientError
 from case_tables import CASES
 from stored_waits import IN_MEMORY, Key, KilledError, row_id, start, swapped, until, work
 from test_begin import StaleService, http, named
+from test_begin import begin as begin_of
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
@@ -48,7 +50,7 @@ class Service(StaleService):
 
     def _answer(self, model, **_):
         if model.name != self.row["stop"]:
-            return super()._answer()
+            return super()._answer(model)
         return http(self.stopping() if callable(self.stopping) else self.stopping or {})
 
     @property
@@ -71,14 +73,17 @@ def service(virtual_time):
 
 
 @pytest.fixture
+def job(service):
+    return service()
+
+
+@pytest.fixture
 def training(service):
     """`training(**members)`: that of a job whose stop has only its name."""
     return lambda **row: service("sagemaker: a training job", "StopTrainingJob", **TRAINING, **row)
 
 
-def begin(service, max_wait=60, **options):
-    method = getattr(service.client, service.row["method"])
-    return bwp.begin(method, max_wait=max_wait, **options, **service.row["parameters"])
+begin = functools.partial(begin_of, max_wait=60)
 
 
 def told(operation, state):
@@ -216,21 +221,6 @@ def test_a_stop_by_name_polls_once_more(training, by_hand, last):
 # --- whom they hold up ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hang():
-    """`hang()` blocks until the end of the test."""
-    release = threading.Event()
-
-    def hang():
-        hang.begun.release()
-        release.wait()
-        return {}
-
-    hang.begun = threading.Semaphore(0)
-    yield hang
-    release.set()
-
-
 def test_stops_hold_up_their_own_operations_alone(service, hang):
     options = {"stop_on_timeout": True, "max_attempts": 1}
     slow = [begin(service(stopping=hang), **options) for _ in range(4)]
@@ -243,26 +233,22 @@ def test_stops_hold_up_their_own_operations_alone(service, hang):
 
 def test_a_stop_holds_its_end_for_a_time(service, hang, monkeypatch):
     monkeypatch.setattr(stops, "STOP_TIME", 0.2)
-    made = service(stopping=hang)
-    error = told(begin(made, stop_on_timeout=True, max_attempts=1), "refused")
+    error = told(begin(service(stopping=hang), stop_on_timeout=True, max_attempts=1), "refused")
     assert "no answer" in str(error)
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
-def test_what_a_hook_raises_ends_the_stop_alone(service, error):
-    made = service()
-
+def test_what_a_hook_raises_ends_the_stop_alone(job, error):
     def fail():
         raise error
 
-    made.stopping = fail
-    assert error.__name__ in str(told(begin(made, stop_on_timeout=True, max_attempts=1), "refused"))
+    job.stopping = fail
+    assert error.__name__ in str(told(begin(job, stop_on_timeout=True, max_attempts=1), "refused"))
 
 
 def test_without_a_place_no_stop_is_made(service, hang, monkeypatch):
     monkeypatch.setattr(stops.STOPS, "_places", threading.Semaphore(1))
-    made = service(stopping=hang)
-    first = begin(made, stop_on_timeout=True, max_attempts=1)
+    first = begin(service(stopping=hang), stop_on_timeout=True, max_attempts=1)
     assert hang.begun.acquire(timeout=30)
     monkeypatch.setattr(stops, "STOP_TIME", 0.2)
     late = [begin(service(), stop_on_timeout=True, max_attempts=1) for _ in range(3)]
@@ -295,14 +281,13 @@ CANCELLATIONS = {
 
 
 @pytest.mark.parametrize("cancel", CANCELLATIONS.values(), ids=CANCELLATIONS)
-def test_a_cancellation_stops_if_asked_for(service, cancel):
-    made = service()
-    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
-    with made._clock.hold():
+def test_a_cancellation_stops_if_asked_for(job, cancel):
+    operation = begin(job, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    with job._clock.hold():
         cancel(operation)
     concurrent.futures.wait([operation], 30)
     assert operation.cancelled()
-    assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+    assert job.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
     body = operation.to_json()["error"]
     assert (body["code"], body["stop"]["state"]) == ("cancelled", "made")
 
@@ -316,8 +301,7 @@ def test_a_cancel_event_stops_if_asked_for(service):
 
 
 def test_cancel_returns_before_its_stop(service, hang):
-    made = service(stopping=hang)
-    operation = begin(made, stop_on_cancel=True, max_wait=1e7, **SLOW)
+    operation = begin(service(stopping=hang), stop_on_cancel=True, max_wait=1e7, **SLOW)
     assert operation.cancel()
     assert operation.cancel()
     assert hang.begun.acquire(timeout=30)
@@ -393,8 +377,7 @@ def begin_in(store, service, **options):
 
 def before_the_answer(service, change):
     """Do this while the call of a job run is under way."""
-    events = service.client.meta.events
-    events.register_first("before-call.glue.StartJobRun", lambda **_: change())
+    service.client.meta.events.register_first("before-call.glue.StartJobRun", lambda **_: change())
 
 
 def cancel_all(store):
@@ -450,19 +433,18 @@ def overdue(store, made, see=SEEN_BY["get"], stop_on_timeout=True):
 
 
 @pytest.mark.parametrize("see", [*SEEN_BY][1:])
-def test_a_row_found_overdue_owes_its_stop(store, service, see):
-    made = service()
-    path = overdue(store, made, SEEN_BY[see])
+def test_a_row_found_overdue_owes_its_stop(store, job, see):
+    path = overdue(store, job, SEEN_BY[see])
     operation = store.get(path)
     assert "left to a worker" in str(told(operation, "owed"))
-    assert made.stopped == []
-    work(store, made.client)
-    assert made.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
+    assert job.stopped == []
+    work(store, job.client)
+    assert job.stopped == [{"JobName": "j", "JobRunIds": ["jr"]}]
     assert operation.exception().stop.state == "made"
     assert operation.to_json()["error"]["stop"]["state"] == "made"
     told(store.get(path), "made")
-    work(store, made.client)
-    assert len(made.stopped) == 1
+    work(store, job.client)
+    assert len(job.stopped) == 1
 
 
 @pytest.mark.parametrize("by_name", [False, True])
@@ -486,18 +468,17 @@ def test_the_process_of_the_call_stops_what_is_overdue(store, training):
     assert made.operations[-2:] == ["DescribeTrainingJob", "StopTrainingJob"]
 
 
-def test_a_call_without_an_answer_is_raised_and_not_stopped(store, service):
-    made = service()
+def test_a_call_without_an_answer_is_raised_and_not_stopped(store, job):
 
     def lose():
-        made._clock.advance(100)
+        job._clock.advance(100)
         raise errors.ReadTimeoutError(endpoint_url="https://glue")
 
-    before_the_answer(made, lose)
+    before_the_answer(job, lose)
     with pytest.raises(CallTimeoutError):
-        begin_in(store, made, stop_on_timeout=True, stop_on_cancel=True)
+        begin_in(store, job, stop_on_timeout=True, stop_on_cancel=True)
     [body] = store.list().operations
-    assert (body["error"]["code"], made.stopped) == ("outcome_unknown", [])
+    assert (body["error"]["code"], job.stopped) == ("outcome_unknown", [])
     assert "stop" not in body["error"]
 
 
@@ -520,19 +501,6 @@ def test_a_kill_during_a_stop_leaves_it_owed(store, service):
     work(store, made.client)
     assert len(made.stopped) == 2
     told(store.get(body["path"]), "made")
-
-
-def test_a_killed_worker_leaves_what_it_owes(store, service):
-    made = service()
-    path = overdue(store, made)
-    dead = store.backend.acquire("dead", 30)
-    [row], _ = store.backend.claim(dead, 30, 10)
-    assert (row["id"], row["lease"]) == (path.partition("/")[2], None)
-    work(store, made.client)
-    assert made.stopped == []
-    store.clock.now += 31
-    work(store, made.client)
-    assert len(made.stopped) == 1
 
 
 @pytest.mark.parametrize("blindly", [False, True])
@@ -563,23 +531,21 @@ def test_a_cancelled_row_without_a_worker_owes(store, service, training, by_name
 
 
 @IN_MEMORY
-def test_a_worker_that_is_stopped_stops_nothing(store, service, begun_and_polled):
-    made = service()
-    operation, end = begun_and_polled(store, made, stop_on_timeout=True)
+def test_a_worker_that_is_stopped_stops_nothing(store, job, begun_and_polled):
+    operation, end = begun_and_polled(store, job, stop_on_timeout=True)
     end()
     assert not operation.done()
-    assert made.stopped == []
+    assert job.stopped == []
 
 
 @pytest.mark.parametrize("blindly", [False, True])
-def test_a_row_cancelled_before_its_answer_is_stopped(sealed, blind, service, blindly):
-    made = service()
-    before_the_answer(made, lambda: cancel_all(blind if blindly else sealed))
-    operation = begin_in(sealed, made, stop_on_cancel=True)
+def test_a_row_cancelled_before_its_answer_is_stopped(sealed, blind, job, blindly):
+    before_the_answer(job, lambda: cancel_all(blind if blindly else sealed))
+    operation = begin_in(sealed, job, stop_on_cancel=True)
     assert operation.cancelled()
     told_by(sealed, operation.path, "made")
-    work(sealed, made.client)
-    assert len(made.stopped) == 1
+    work(sealed, job.client)
+    assert len(job.stopped) == 1
 
 
 @IN_MEMORY
@@ -641,8 +607,7 @@ def test_what_nobody_could_drive_owes_its_stop(store, service, when):
         raise errors.NoCredentialsError
 
     other.client.meta.events.register_first("before-call.glue.GetJobRun", fail)
-    make = fail if when == "claimed" else lambda _: other.client
-    store.work(until_idle=True, make_client=make)
+    store.work(until_idle=True, make_client=fail if when == "claimed" else lambda _: other.client)
     assert told_by(store, path, "owed")["code"] == "credentials"
     assert store.get(path).exception(0).stop.state == "owed"
     # Another that cannot leaves it to others.
@@ -672,8 +637,7 @@ def sealed(open_store, running_clock):
 @pytest.fixture
 def blind(request, sealed, open_store, running_clock):
     """The store, opened without its key, or with another one."""
-    decrypt = getattr(request, "param", None)
-    return open_store(sealed.backend, decrypt=decrypt, clock=running_clock)
+    return open_store(sealed.backend, decrypt=getattr(request, "param", None), clock=running_clock)
 
 
 def told_by(store, path, state):
@@ -695,9 +659,8 @@ def is_unreadable(operation):
 
 @pytest.mark.parametrize("blind", [None, refuse_key, garble], indirect=True)
 @pytest.mark.parametrize("see", ["get", "list", "another reader"])
-def test_a_reader_without_the_key_ends_no_row(sealed, blind, service, see):
-    made = service()
-    path = overdue(sealed, made, SEEN_BY["nobody"])
+def test_a_reader_without_the_key_ends_no_row(sealed, blind, job, see):
+    path = overdue(sealed, job, SEEN_BY["nobody"])
     if see == "another reader":
         with pytest.raises(concurrent.futures.TimeoutError):
             blind.get(path).result(0.1)
@@ -711,9 +674,9 @@ def test_a_reader_without_the_key_ends_no_row(sealed, blind, service, see):
     assert is_unreadable(blind.get(path))["done"]
     assert told_by(blind, path, "unreadable")["code"] == "timed_out"
     assert blind.get(path).exception(0).stop.state == "unreadable"
-    work(blind, made.client)
-    assert made.stopped == []
-    work(sealed, made.client)
+    work(blind, job.client)
+    assert job.stopped == []
+    work(sealed, job.client)
     told_by(sealed, path, "made")
 
 
@@ -731,10 +694,9 @@ def test_a_reader_without_the_key_ends_what_is_plain(sealed, blind, stream):
 
 
 @IN_MEMORY
-def test_a_result_that_is_plain_tells_of_an_unreadable_stop(sealed, blind, open_store, service):
-    made = service()
-    operation = begin_in(sealed, made)
-    work(open_store(sealed.backend, decrypt=swapped, clock=sealed.clock), made.client)
+def test_a_result_that_is_plain_tells_of_an_unreadable_stop(sealed, blind, open_store, job):
+    operation = begin_in(sealed, job)
+    work(open_store(sealed.backend, decrypt=swapped, clock=sealed.clock), job.client)
     assert sealed.get(operation.path).exception(0).stop is None
     error = blind.get(operation.path).exception(0)
     assert isinstance(error, bwp.WaiterTimeoutError)
@@ -762,25 +724,23 @@ def test_a_cancel_without_the_key_loses_no_stop(sealed, blind, service, training
     assert sealed.get(path).cancelled()
 
 
-def test_a_stop_that_nobody_read_is_not_made(sealed, blind, service):
-    made = service()
-    path = begin_in(sealed, made, stop_on_cancel=True).path
+def test_a_stop_that_nobody_read_is_not_made(sealed, blind, job):
+    path = begin_in(sealed, job, stop_on_cancel=True).path
     assert blind.cancel(path)
     sealed.clock.now += begun.DEBT_TIME + 1
-    work(sealed, made.client)
+    work(sealed, job.client)
     assert "10 minutes" in told_by(sealed, path, "not made")["detail"]
-    assert made.stopped == []
+    assert job.stopped == []
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_a_worker_without_the_key_leaves_the_stop(sealed, blind, service, asked):
-    made = service()
-    path = overdue(sealed, made, SEEN_BY["nobody"], stop_on_timeout=asked)
-    work(blind, made.client)
+def test_a_worker_without_the_key_leaves_the_stop(sealed, blind, job, asked):
+    path = overdue(sealed, job, SEEN_BY["nobody"], stop_on_timeout=asked)
+    work(blind, job.client)
     assert told_by(sealed, path, "owed" if asked else None)["code"] == "unreadable"
-    work(sealed, made.client)
+    work(sealed, job.client)
     told_by(sealed, path, "made" if asked else None)
-    assert len(made.stopped) == asked
+    assert len(job.stopped) == asked
 
 
 @pytest.mark.parametrize("option", ["stop_on_timeout", "stop_on_cancel"])
@@ -793,22 +753,20 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
         assert caught.value.stop.state == "made"
     else:
         before_the_answer(made, lambda: cancel_all(store))
-        operation = begin_in(store, made, stop_on_cancel=True)
-        assert operation.call.response["JobRunId"] == "jr"
+        assert begin_in(store, made, stop_on_cancel=True).call.response["JobRunId"] == "jr"
     keyed = open_store(store.backend, encrypt=swapped, decrypt=swapped)
     work(keyed, made.client)
     assert len(made.stopped) == 1
     told_by(keyed, keyed.list().operations[0]["path"], "made")
 
 
-def test_who_can_only_decrypt_writes_nothing_plain(sealed, open_store, running_clock, service):
-    made = service()
-    path = begin_in(sealed, made, stop_on_cancel=True).path
+def test_who_can_only_decrypt_writes_nothing_plain(sealed, open_store, running_clock, job):
+    path = begin_in(sealed, job, stop_on_cancel=True).path
     reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
     assert reader.cancel(path)
-    work(reader, made.client)
+    work(reader, job.client)
     [row] = sealed.backend.get([row_id(sealed.get(path))])
     assert row["parameters"].startswith("encrypted:")
-    assert made.stopped == []
-    work(sealed, made.client)
+    assert job.stopped == []
+    work(sealed, job.client)
     told_by(sealed, path, "made")

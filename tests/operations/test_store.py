@@ -54,16 +54,14 @@ def test_a_worker_ends_an_operation(store, stream, creating, active):
     (False, {"max_attempts": 3}, [(1, "CREATING"), (3, "CREATING")]),
 ])  # fmt: skip
 def test_the_timeline_keeps_changes_of_state(store, stream, creating, active, last, options, kept):
-    client = stream(*[creating] * 4, *[active] * last)
-    operation = driven(store, client, **options)
+    operation = driven(store, stream(*[creating] * 4, *[active] * last), **options)
     end = operation.result(10) if last else operation.exception(10)
     assert [(entry.attempt, entry.state) for entry in end.timeline] == kept
 
 
 def test_a_call_without_an_answer_is_an_attempt(store, stream, creating, no_answer):
     is_over = threading.Event()
-    client = stream(creating, lambda: is_over.wait(60) and no_answer)
-    operation = driven(store, client, max_wait=2)
+    operation = driven(store, stream(creating, lambda: is_over.wait(60) and no_answer), max_wait=2)
     is_over.set()
     error = operation.exception(10)
     assert isinstance(error, bwp.WaiterTimeoutError)
@@ -80,35 +78,27 @@ def test_an_expected_exception_comes_back(store, stream, no_answer, waitable, er
     document = waitable("StreamFails", "DescribeStream", fails, namespace="com.amazonaws.kinesis")
     (waiter,) = bwp.load_definitions(document)
     client = stream(no_answer if code == "ReadTimeoutError" else error_answer(code, "gone"))
-    operation = driven(store, client, waiter=waiter)
-    outcome = operation.result(10)
+    outcome = driven(store, client, waiter=waiter).result(10)
     assert isinstance(outcome, bwp.ExceptionOutcome)
     assert outcome.exception.response["Error"]["Code"] == code
 
 
-def test_errors_keep_what_responses_told(store, answers, no_answer):
-    ec2, cloudformation = boto3.client("ec2"), boto3.client("cloudformation")
+def test_errors_keep_what_responses_told(store, answered, no_answer):
     states = {"i-1": "running", "i-2": "pending"}
     instances = [{"InstanceId": each, "State": {"Name": states[each]}} for each in states]
-    answers(ec2, {"Reservations": [{"Instances": instances}]}, no_answer)
-    stack = {"StackName": "s", "StackStatus": "CREATE_IN_PROGRESS", "StackStatusReason": "slow"}
-    answers(cloudformation, {"Stacks": [stack]})
+    ec2 = answered("ec2", {"Reservations": [{"Instances": instances}]}, no_answer)
     options = {"max_wait": 60, "max_attempts": 2, **QUICK}
     operation = store.start(ec2, "instance_running", InstanceIds=list(states), **options)
-    other = store.start(cloudformation, "stack_create_complete", StackName="s", **options)
-    clients = {"ec2": ec2, "cloudformation": cloudformation}
-    store.work(until_idle=True, make_client=lambda wanted: clients[wanted.service])
+    work(store, ec2)
     assert list(operation.exception(10).failed_ids) == ["i-2"]
-    assert "slow" in str(other.exception(10))
 
 
 @experiments("stores a response of", "service", "operation", "parameters", "answer", "stored")
 def test_sensitive_members_of_a_response_are_left_out(
-    store, answers, waitable, service, operation, parameters, answer, stored
+    store, answered, waitable, service, operation, parameters, answer, stored
 ):
     installed_operation(f"{service}.{operation}")
-    client = boto3.client(service)
-    client.answers = answers(client, {**answer, "Unknown": "hidden-word"})
+    client = answered(service, {**answer, "Unknown": "hidden-word"})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", operation, success))
     definition = dataclasses.replace(definition, service=None)
@@ -119,10 +109,10 @@ def test_sensitive_members_of_a_response_are_left_out(
     assert "hidden-word" not in json.dumps(operation.to_json())
 
 
-def test_a_response_is_stored_as_json(store, answers, waitable):
-    client, moment = boto3.client("cloudwatch"), dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+def test_a_response_is_stored_as_json(store, answered, waitable):
+    moment = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
     points = [{"Sum": float("nan"), "Timestamp": moment}, {"Sum": float("-inf")}]
-    client.answers = answers(client, {"Datapoints": points})
+    client = answered("cloudwatch", {"Datapoints": points})
     success = {"state": "success", "matcher": {"success": True}}
     (definition,) = bwp.load_definitions(waitable("Read", "GetMetricStatistics", success))
     parameters = {"Namespace": "n", "MetricName": "m", "StartTime": 0, "EndTime": 1, "Period": 60}
@@ -134,10 +124,9 @@ def test_a_response_is_stored_as_json(store, answers, waitable):
 
 
 @SHARED
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("response", "{}"), ("response", "5"), ("error", "[" * 10_000), ("error", "no json")],
-)
+@pytest.mark.parametrize(("column", "value"), [
+    ("response", "{}"), ("response", "5"), ("error", "[" * 10_000), ("error", "no json"),
+])  # fmt: skip
 def test_an_unreadable_end_is_an_error_of_its_own(store, stream, active, column, value):
     held, other = start(store, stream(active)), start(store, stream(active))
     state = "succeeded" if column == "response" else "failed"
@@ -163,22 +152,15 @@ def test_a_state_of_another_definition_is_an_error(store, stream, active, defini
 # --- what is waited for ---------------------------------------------------------------------------
 
 
-def test_definitions_and_states_travel(store, stream, definition, creating, active):
+def test_definitions_travel(store, stream, definition, creating):
     (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
-    by_definition = start(store, stream(), waiter=mine)
-    by_state = start(store, stream(), waiter="DescribeStream", until_state="ACTIVE")
-    work(store, stream(creating, creating, active))
-    assert by_definition.result(10).waiter == "StreamIsMine"
-    assert by_state.result(10).observed == "ACTIVE"
-    with pytest.raises(ValueError, match="modify"):
-        start(store, stream(), waiter="DeleteStream", until_state="ACTIVE")
+    assert driven(store, stream(creating), waiter=mine).result(10).waiter == "StreamIsMine"
 
 
 def test_sensitive_parameters_are_refused(store):
-    s3 = boto3.client("s3")
     key = {"SSECustomerKey": "hidden-word", "SSECustomerAlgorithm": "AES256"}
     with pytest.raises(ValueError, match="SSECustomerKey") as caught:
-        store.start(s3, "object_exists", max_wait=60, Bucket="b", Key="k", **key)
+        store.start(boto3.client("s3"), "object_exists", max_wait=60, Bucket="b", Key="k", **key)
     assert "hidden-word" not in str(caught.value)
     assert not store.list().operations
 
@@ -192,6 +174,92 @@ def test_sensitive_parameters_are_refused(store):
 def test_what_belongs_to_the_process_is_refused(store, stream, option, value):
     with pytest.raises(TypeError, match=option):
         start(store, stream(), **{option: value})
+
+
+# --- the policy -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("own", "settings"), [
+    ({}, {"success_count": 3, "max_attempts": 1, "initial_delay": 30}),
+    ({"min_delay": 5, "max_delay": 5}, {"min_delay": 20, "max_delay": 30}),
+])  # fmt: skip
+def test_settings_of_a_worker_change_no_wait(store, stream, active, own, settings):
+    client = stream(active)
+    operation = start(store, client, **own)
+    bwp.install(defaults=settings)
+    bwp.enable(client, defaults={"max_delay": 1})
+    assert work(store, client) == 1
+    assert operation.result(10).attempts == 1
+
+
+def test_settings_of_the_starter_travel(store, stream, active):
+    client = stream()
+    bwp.enable(client, defaults={"success_count": 3, **QUICK})
+    operation = store.start(client, "stream_exists", max_wait=60, StreamName="orders")
+    work(store, stream(active))
+    assert operation.result(10).attempts == 3
+
+
+def test_hidden_parameters_stay_hidden(store, stream, creating):
+    operation = driven(store, stream(creating), max_attempts=2, show_parameters=False)
+    assert "orders" not in str(operation.exception(10))
+    assert "orders" not in operation.metadata["label"]
+
+
+# --- parameters and requests ----------------------------------------------------------------------
+
+
+def test_parameters_that_handlers_complete_are_accepted(store):
+    assert store.start(boto3.client("glacier"), "vault_exists", max_wait=9, vaultName="v")
+
+
+def test_marks_of_the_encoding_may_be_parameters(store, answered, waitable):
+    client = answered("dynamodb", {"Item": {}})
+    success = {"state": "success", "matcher": {"success": True}}
+    (definition,) = bwp.load_definitions(waitable("ItemRead", "GetItem", success))
+    store.start(client, definition, max_wait=60, TableName="orders", Key={"$bytes": {"S": "x"}})
+    work(store, client)
+    assert b'"Key": {"$bytes": {"S": "x"}}' in client.answers.requests[0]["body"]
+
+
+def test_a_request_id_gives_the_same_operation(store, stream, active):
+    client = stream(active)
+    first = start(store, client, request_id="r-1")
+    assert start(store, client, request_id="r-1").path == first.path
+    assert len(store.list().operations) == 1
+    for change in ({"StreamName": "other"}, {"min_delay": 0.02}, {"exclusive_key": "k"}):
+        with pytest.raises(operations.OperationError, match="request_mismatch"):
+            start(store, client, request_id="r-1", **change)
+    work(store, client)
+    assert start(store, client, request_id="r-1").result(0).attempts == 1
+    store.expire(0)
+    # A new wait, and a new path: the old one may be kept somewhere.
+    later = start(store, client, request_id="r-1")
+    assert not later.done()
+    assert later.path != first.path
+    with pytest.raises(LookupError, match="expired"):
+        store.get(first.path)
+
+
+def test_one_request_id_at_once_is_one_operation(open_store, stream):
+    stores, client = [open_store() for _ in range(4)], stream()
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        started = threads.map(lambda each: start(each, client, request_id="r-1"), stores * 4)
+        assert len({operation.path for operation in started}) == 1
+
+
+@pytest.mark.parametrize("value", ["a\ud800", "a\0", "x" * 201])
+@pytest.mark.parametrize("name", ["exclusive_key", "request_id", "profile_name"])
+def test_odd_names_are_refused(store, stream, value, name):
+    with pytest.raises(ValueError, match=name.removesuffix("_name")):
+        start(store, stream(), **{name: value})
+    assert not store.list().operations
+
+
+def test_long_names_of_waiters_are_refused(store, stream, definition):
+    (mine,) = bwp.load_definitions(definition("S" * 201))
+    with pytest.raises(ValueError, match="waiter"):
+        start(store, stream(), waiter=mine)
 
 
 # --- looking up -----------------------------------------------------------------------------------

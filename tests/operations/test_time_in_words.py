@@ -5,7 +5,6 @@ import functools
 import warnings
 from pathlib import Path
 
-import boto3
 import pytest
 from stored_waits import IN_MEMORY, begin_in_store, work
 from test_begin import StaleService, begin, begin_in_task, named
@@ -69,24 +68,9 @@ def test_a_call_that_takes_all_the_time_names_the_deadline(service, way):
         raise error_of(way, service(JOB), max_wait=600)
 
 
-def test_a_deadline_in_the_past_is_named(answers, virtual_time):
-    glue = boto3.client("glue")
-    answers(glue, {})
-    words = r"attempt, at the end of deadline\(2\) for"
-    with bwp.deadline(2):
-        virtual_time.advance(3)
-        with pytest.raises(bwp.WaiterTimeoutError, match=words):
-            bwp.wait_until(glue, "job_run_succeeded", JobName="j", RunId="r")
-
-
-@pytest.fixture
-def store(open_store, running_clock):
-    return open_store(clock=running_clock)
-
-
 @IN_MEMORY
-def test_a_resumed_wait_has_the_time_given_then(store, service):
-    made = service(JOB)
+def test_a_resumed_wait_has_the_time_given_then(open_store, running_clock, service):
+    store, made = open_store(clock=running_clock), service(JOB)
     operation = begin(made, in_store=store, max_wait=15)
     # No worker drives it.
     store.clock.now += 100
@@ -113,14 +97,6 @@ def test_a_state_at_rest_is_told(service, way):
     polls = [[0, before], [4, during], [55, before]]
     error = error_of(way, service(REBOOT, polls=polls), max_wait=66)
     assert "counts once it has held for 15 s" in str(error)
-
-
-@pytest.mark.parametrize("way", BEGINS)
-def test_options_that_hold_a_success_back_are_told(service, way):
-    succeeded = [[0, {"JobRun": {"JobRunState": "SUCCEEDED"}}]]
-    options = {"max_wait": 40, "success_count": 90, "success_for": 12}
-    error = error_of(way, service(JOB, polls=succeeded), **options)
-    assert "counts once it was seen 90 times in a row and has held for 12 s" in str(error)
 
 
 # --- and a max_wait in which it cannot -----------------------------------------------------------
@@ -155,10 +131,9 @@ def test_a_deadline_warns_as_a_max_wait_does(service):
         assert len(warned(bwp.begin, service(REBOOT), max_wait=900)) == 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["glue: a job run", "ecs: a stale service", "cloudformation: a deleted stack", "rds: three"],
-)
+@pytest.mark.parametrize("name", [
+    "glue: a job run", "ecs: a stale service", "cloudformation: a deleted stack", "rds: three",
+])  # fmt: skip
 def test_a_success_that_is_certain_needs_no_warning(service, name):
     row = named(name)
     assert not warned(bwp.begin, service(row, polls=row["polls"][-1:], takes=0), max_wait=5)

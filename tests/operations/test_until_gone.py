@@ -1,63 +1,41 @@
 """`until_state="gone"`: what says that a resource does not exist any more."""
 
-import asyncio
-import functools
 import json
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from case_tables import CASES
-from moto import mock_aws
-from stored_waits import RunningClock, work
+from hooks.test_until_state import WAYS
 
 import boto_waiters_plus as bwp
-from boto_waiters_plus import operations
 
 GONE = json.loads((CASES / "gone.json").read_text("utf-8"))
 ROWS = json.loads((CASES / "until-gone.json").read_text("utf-8"))["rows"]
 VPC = {"VpcId": "vpc-1", "State": "available"}
 
 
-def background(client, operation, **keywords):
-    return operations.start(client, operation, **keywords).result(timeout=600)
-
-
-def task(client, operation, **keywords):
-    return asyncio.run(bwp.wait_until_async(client, operation, **keywords))
-
-
-def many(client, operation, until_state, max_wait, **parameters):
-    wait = bwp.Wait(client, operation, parameters, until_state=until_state, max_wait=max_wait)
-    [found] = bwp.wait_all([wait], on_failure="collect")
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-def in_store(client, operation, **keywords):
-    store = operations.Store(":memory:", clock=RunningClock())
-    started = store.start(client, operation, **keywords)
-    work(store, client)
-    return store.get(started.path).result(0)
-
-
-@pytest.fixture(params=[bwp.wait_until, task, many, background, in_store])
+@pytest.fixture(params=WAYS.values(), ids=WAYS)
 def until_gone(request, virtual_time):
     """`until_gone(client, operation, **parameters)`: the outcome, in each way to wait."""
-    return functools.partial(request.param, until_state="gone", max_wait=600)
+
+    def until_gone(client, operation, **parameters):
+        options = {"until_state": "gone", "max_wait": 600, **parameters}
+        end = request.param(client, operation, **options)
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    return until_gone
 
 
 @pytest.fixture
-def client(answers, error_answer):
-    """`client(service, *answers)`: one whose `called` has its requests; a list is an error."""
+def client(answered, error_answer):
+    """`client(service, *answers)`: one that gives these answers; a list is an error."""
 
     def make(service, *replies):
-        made = boto3.client(service)
-        made.called = answers(
-            made, *[error(*each) if isinstance(each, list) else each for each in replies]
+        return answered(
+            service, *[error(*each) if isinstance(each, list) else each for each in replies]
         )
-        return made
 
     def error(code, message, status=400, query_code=None):
         details = {"QueryErrorCode": query_code} if query_code else {}
@@ -76,10 +54,10 @@ def test_until_gone_ends_as_services_tell(until_gone, client, row):
         with pytest.raises(kind, match=row.get("says")):
             until_gone(made, operation, **row["parameters"])
         calls = {bwp.WaiterFailedError: [1], ValueError: [0]}.get(kind, range(2, 1000))
-        assert len(made.called.operations) in calls
+        assert len(made.answers.operations) in calls
     else:
         outcome = until_gone(made, operation, **row["parameters"])
-        assert outcome.attempts == len(made.called.operations) == len(row["replies"])
+        assert outcome.attempts == len(made.answers.operations) == len(row["replies"])
         is_error = isinstance(row["replies"][-1], list)
         assert type(outcome) is (bwp.ExceptionOutcome if is_error else bwp.ResponseOutcome)
         assert outcome.waiter.endswith("UntilGone")
@@ -87,8 +65,7 @@ def test_until_gone_ends_as_services_tell(until_gone, client, row):
 
 def test_gone_is_one_of_several_states(until_gone, client):
     options = {"until_state": ["gone", "ACTIVE"], "TableName": "table"}
-    missing = ["ResourceNotFoundException", ""]
-    for reply in ({"Table": {"TableStatus": "ACTIVE"}}, missing):
+    for reply in ({"Table": {"TableStatus": "ACTIVE"}}, ["ResourceNotFoundException", ""]):
         made = client("dynamodb", {"Table": {"TableStatus": "CREATING"}}, reply)
         assert until_gone(made, "describe_table", **options).attempts == 2
 
@@ -96,8 +73,7 @@ def test_gone_is_one_of_several_states(until_gone, client):
 def test_the_end_comes_before_what_may_appear(client, virtual_time):
     made = client("dynamodb", ["ResourceNotFoundException", ""])
     options = {"until_state": "gone", "max_wait": 60, "missing_ok_for": 30}
-    outcome = bwp.wait_until(made, "DescribeTable", TableName="table", **options)
-    assert outcome.attempts == 1
+    assert bwp.wait_until(made, "DescribeTable", TableName="table", **options).attempts == 1
 
 
 def test_waits_until_gone_share_calls(client, virtual_time):
@@ -106,8 +82,7 @@ def test_waits_until_gone_share_calls(client, virtual_time):
         bwp.Wait(made, "DescribeVpcs", {"VpcIds": [each]}, until_state="gone")
         for each in ("vpc-1", "vpc-2")
     ]
-    outcomes = bwp.wait_all(waits, max_wait=600)
-    assert [each.attempts for each in outcomes] == [2, 1]
+    assert [each.attempts for each in bwp.wait_all(waits, max_wait=600)] == [2, 1]
 
 
 @pytest.mark.models
@@ -120,26 +95,3 @@ def test_errors_of_reads_tell_the_end(name):
     errors = {each["errorType"] for each in matchers if "errorType" in each}
     assert errors >= {*GONE["reads"][name]}
     assert bool(errors) == bool(GONE["reads"][name])
-
-
-@mock_aws
-def test_moto_tells_that_resources_are_gone(virtual_time):
-    ec2, s3, iam = boto3.client("ec2"), boto3.client("s3"), boto3.client("iam")
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    s3.create_bucket(Bucket="photos")
-    virtual_time.call_at(20, lambda: ec2.delete_vpc(VpcId=vpc))
-    virtual_time.call_at(70, lambda: s3.delete_bucket(Bucket="photos"))
-    options = {"until_state": "gone", "max_wait": 60}
-    assert bwp.wait_until(ec2, "DescribeVpcs", VpcIds=[vpc], **options).elapsed > 10
-    assert bwp.wait_until(s3, "HeadBucket", Bucket="photos", **options).elapsed > 10
-    bwp.wait_until(iam, "GetRole", RoleName="r", **options)
-    for method, parameters in (
-        (ec2.delete_vpc, {"VpcId": vpc}),
-        (s3.delete_bucket, {"Bucket": "photos"}),
-        (boto3.client("dynamodb").delete_table, {"TableName": "table"}),
-        (ec2.terminate_instances, {"InstanceIds": ["i-12345678901234567"]}),
-        (boto3.client("route53").delete_hosted_zone, {"Id": "Z1"}),
-    ):
-        assert bwp.begin(method, max_wait=60, missing_ok=True, **parameters).result(0).basis
-    with pytest.raises(ClientError, match="NoSuchBucket"):
-        bwp.begin(s3.delete_object, max_wait=60, missing_ok=True, Bucket="photos", Key="k")

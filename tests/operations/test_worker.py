@@ -3,6 +3,7 @@
 import concurrent.futures
 import functools
 import json
+import signal
 import ssl
 import threading
 import warnings
@@ -59,9 +60,8 @@ def die_with_all(store, lease=30):
 def test_many_workers_end_each_operation_once(store, stream, creating, active):
     clients = [stream(*[creating] * 60, active) for _ in range(3)]
     started = [start(store, clients[0]) for _ in range(60)]
-    drive = functools.partial(work, store, batch_size=5, max_open=20)
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        ended = [*threads.map(drive, clients)]
+        ended = [*threads.map(functools.partial(work, store, batch_size=5, max_open=20), clients)]
     assert all(operation.result(10) for operation in started)
     assert sum(ended) == 60
 
@@ -83,17 +83,11 @@ def test_handed_back_operations_go_on_elsewhere(store, stream, creating, active,
 def test_a_worker_that_dies_is_replaced_when_its_lease_ends(store, stream, active):
     operation = start(store, stream(active))
     die_with_all(store)
-
-    def named():
-        (listed,) = store.list(state="open").operations
-        (read, also) = (store.get_json(operation.path), operation.to_json())
-        (name,) = {each["metadata"]["worker"] for each in (listed, read, also)}
-        return name
-
-    assert named() == "there:1"
+    assert operation.metadata["worker"] == "there:1"
     assert work(store, stream(active)) == 0
     store.clock.now += 31
-    assert named() is None
+    for body in (operation.to_json(), *store.list(state="open").operations):
+        assert body["metadata"]["worker"] is None
     assert work(store, stream(active)) == 1
     assert operation.result(10).attempts == 1
 
@@ -169,15 +163,13 @@ def test_a_wait_that_connects_after_all_is_not_given_back(
 
     monkeypatch.setattr(store.backend, "write", write_late)
     client = stream(unreachable(), creating, lambda: has_connected.set() or creating, active)
-    operation = driven(store, client)
-    assert operation.result(10).attempts == 4
+    assert driven(store, client).result(10).attempts == 4
     assert not [change for change in written if "worker" in change]
 
 
-def test_a_wait_to_the_letter_ends_without_a_connection(store, stream, active):
-    operation = start(store, stream(active), retry_transient=False)
-    work(store, stream(unreachable()))
-    assert "EndpointConnectionError" in str(operation.exception(10))
+def test_a_wait_to_the_letter_ends_without_a_connection(store, stream):
+    error = driven(store, stream(unreachable()), retry_transient=False).exception(10)
+    assert "EndpointConnectionError" in str(error)
 
 
 # --- workers that cannot --------------------------------------------------------------------------
@@ -187,28 +179,16 @@ DENIED = errors.ClientError({"Error": {"Code": "AccessDenied"}}, "AssumeRole")
 UNTRUSTED = {"endpoint_url": "https://kinesis", "error": ssl.SSLCertVerificationError("unknown")}
 
 
-@pytest.mark.parametrize(("error", "code"), [
+NO_CLIENT = [
     (Exception("hidden-word"), "internal"),
     (DENIED, "credentials"),
     (errors.ProfileNotFound(profile="there"), "credentials"),
     (operations.OperationError("unsupported", "not here"), "unsupported"),
-])  # fmt: skip
-def test_a_worker_without_a_client_leaves_waits_to_others(store, stream, active, error, code):
-    client, made = stream(active), []
-    started = [start(store, client) for _ in range(5)]
-
-    def make(description):
-        made.append(description)
-        raise error
-
-    assert store.work(until_idle=True, make_client=make) == 0
-    assert len(made) == 1
-    assert {each.metadata["last_error"]["code"] for each in started} == {code}
-    assert "hidden-word" not in json.dumps(started[0].to_json())
-    assert work(store, client) == 5
+]
 
 
-NOT_HERE = [
+@pytest.mark.parametrize(("why", "code"), [
+    *NO_CLIENT,
     (errors.NoCredentialsError(), "credentials"),
     (errors.ParamValidationError(report="value: hidden-word"), "invalid_parameters"),
     (errors.NoRegionError(), "invalid_parameters"),
@@ -219,18 +199,17 @@ NOT_HERE = [
     (errors.SSLError(**UNTRUSTED), "unsupported"),
     ("an older botocore", "unsupported"),
     ("one without a parameter", "invalid_parameters"),
-]
-
-
-@pytest.mark.parametrize(("why", "code"), NOT_HERE)
-def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, why, code):
+])  # fmt: skip
+def test_a_worker_that_cannot_call_leaves_waits_to_others(store, stream, active, why, code):
     client, unable = stream(active), stream(why)
     started = [start(store, client) for _ in range(5)]
     if why == "an older botocore":
         unable = boto3.client("sqs")
     elif why == "one without a parameter":
         unable = without_parameter(stream(active), "DescribeStream", "StreamName")
-    assert work(store, unable) == 0
+    make = mock.Mock(side_effect=why if (why, code) in NO_CLIENT else None, return_value=unable)
+    assert store.work(until_idle=True, make_client=make) == 0
+    make.assert_called_once()
     told = [each.metadata["last_error"] for each in started]
     assert {each["code"] for each in told} == {code}
     assert "hidden-word" not in json.dumps(told)
@@ -245,16 +224,13 @@ def test_a_worker_that_cannot_call_ends_no_wait(store, stream, active, why, code
     errors.UnStubbedResponseError(operation_name="o", reason="r"),
 ])  # fmt: skip
 def test_an_error_of_the_service_ends_a_wait(store, stream, error):
-    operation = start(store, stream())
-    assert work(store, stream(error)) == 1
-    assert operation.exception(10)
+    assert driven(store, stream(error)).exception(10)
 
 
 @pytest.mark.parametrize("later", [31, 61])
 def test_what_is_refused_here_waits_a_minute(store, stream, active, working, later):
     operation = start(store, stream(active), max_wait=30 if later < 60 else 600)
-    refused = errors.ParamValidationError(report="unknown")
-    client = stream(refused, active)
+    client = stream(errors.ParamValidationError(report="unknown"), active)
     working(store, client)
     until(lambda: "last_error" in operation.metadata)
     assert len(client.answers.requests) == 1
@@ -291,8 +267,7 @@ def test_what_nobody_can_go_on_with_ends_at_its_deadline(
 def test_a_worker_tries_a_kind_again_after_a_while(store, stream, active, working):
     client = stream(active)
     operation = start(store, client, max_wait=600)
-    make = mock.Mock(side_effect=[PermissionError("not yet"), client])
-    working(store, None, make_client=make)
+    working(store, None, make_client=mock.Mock(side_effect=[PermissionError("not yet"), client]))
     until(lambda: "last_error" in operation.metadata)
     store.clock.now += 61
     assert operation.result(60).attempts == 1
@@ -389,10 +364,9 @@ def is_end(lease, changes):
 
 
 @SHARED
-@pytest.mark.parametrize(
-    ("name", "condition", "is_done"),
-    [("claim", lambda *_: True, True), ("write", is_end, False), ("write", is_end, True)],
-)
+@pytest.mark.parametrize(("name", "condition", "is_done"), [
+    ("claim", lambda *_: True, True), ("write", is_end, False), ("write", is_end, True),
+])  # fmt: skip
 def test_what_is_leased_is_driven_although_an_answer_is_lost(
     store, stream, active, failing, name, condition, is_done
 ):
@@ -467,11 +441,10 @@ def test_an_encrypt_that_fails_holds_no_wait(open_store, running_clock, stream, 
 # --- calls ----------------------------------------------------------------------------------------
 
 
-def test_waits_of_one_kind_share_calls(store, answers):
-    ec2 = boto3.client("ec2")
+def test_waits_of_one_kind_share_calls(store, answered):
     ids = [f"i-{number:017x}" for number in range(40)]
     items = [{"InstanceId": each, "State": {"Name": "running"}} for each in ids]
-    ec2.answers = answers(ec2, {"Reservations": [{"Instances": items}]})
+    ec2 = answered("ec2", {"Reservations": [{"Instances": items}]})
     begin = functools.partial(store.start, ec2, "instance_running", max_wait=60)
     started = [begin(InstanceIds=[each]) for each in ids]
     work(store, ec2)
@@ -493,6 +466,36 @@ def test_workers_share_the_calls_per_second(store, stream, active, virtual_time,
     assert seconds == pytest.approx((1 + others) * 20 / 20, abs=0.11 * (1 + others))
 
 
+# --- signals that end a worker in the main thread ------------------------------------------------
+@IN_MEMORY
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
+@pytest.mark.parametrize(("name", "of_sighup", "told"), [
+    ("SIGTERM", signal.SIG_DFL, ["made", signal.SIGTERM]),
+    ("SIGHUP", lambda *_: None, ["made", getattr(signal, "SIGHUP", None)]),
+    # As nohup leaves it.
+    ("SIGHUP", signal.SIG_IGN, ["made", "made"]),
+])  # fmt: skip
+def test_own_handler_of_sigterm_is_called_after_the_work(store, stream, name, of_sighup, told):
+    seen, number = [], getattr(signal, name)
+    for profile in ("one", "two"):
+        start(store, stream(), profile_name=profile)
+
+    def make(_):
+        signal.raise_signal(number)
+        seen.append("made")
+        raise operations.OperationError("unsupported", "not here")
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
+    hang_up = signal.signal(signal.SIGHUP, of_sighup)
+    try:
+        store.work(until_idle=True, batch_size=1, make_client=make)
+        assert signal.getsignal(signal.SIGHUP) is of_sighup
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGHUP, hang_up)
+    assert seen == told
+
+
 # --- what else ------------------------------------------------------------------------------------
 
 
@@ -510,9 +513,7 @@ def test_virtual_time_moves_while_a_worker_has_nothing_to_do(stream, active, vir
 @pytest.mark.parametrize("text", ["A\0B", "A\ud800B", "A\nB"])
 def test_any_text_of_a_service_is_stored(store, stream, creating, error_answer, text):
     creating["StreamDescription"]["StreamStatus"] = text
-    client = stream(creating, error_answer(text, text))
-    operation = start(store, client)
-    assert work(store, client) == 1
+    operation = driven(store, stream(creating, error_answer(text, text)))
     assert operation.exception(10).observed is None
     assert operation.metadata["state_seen"] == f"error {text!r}".replace("'", "")
 

@@ -1,15 +1,100 @@
-"""`begin` for calls that are about several things, on effects made up for the test."""
+"""`begin` for calls that are about several things, of which the answer may refuse some or all.
 
+A row of the table has the refused items, or those that have failed at the end; `ends` if a part
+was accepted. Other effects are made up for the test.
+"""
+
+import contextlib
 import datetime as dt
 import json
 
 import pytest
-from stored_waits import begin_in_store
+from case_tables import CASES
+from stored_waits import begin_in_store, work
 from test_begin import StaleService, begin, named
 
 import boto_waiters_plus as bwp
+from boto_waiters_plus import operations
 from boto_waiters_plus.changes import known_effects
 from boto_waiters_plus.definitions.changes import EffectTrait
+from boto_waiters_plus.idempotency import call_once
+
+ROWS = json.loads((CASES / "refused-items.json").read_text("utf-8"))
+NONE = [pytest.param(row, id=row["name"]) for row in ROWS if "ends" not in row]
+PART = [pytest.param(row, id=row["name"]) for row in ROWS if "ends" in row]
+
+
+@pytest.fixture
+def service(virtual_time):
+    return lambda row: StaleService(row, virtual_time)
+
+
+def is_about(error, row):
+    """Whether an error names the items of a row."""
+    words = [word.rpartition("/")[2] for word in (*row["refused"], *row.get("says", ()))]
+    return error.failed_ids == row["refused"] and all(word in str(error) for word in words)
+
+
+def begin_kept(service):
+    """Begin in a store; return the operation of its only row once a worker has driven it."""
+    store = operations.Store(":memory:")
+    with contextlib.suppress(bwp.WaiterFailedError):
+        begin(service, in_store=store)
+    work(store, service.client)
+    [operation] = store.list().operations
+    return store.get(operation["path"])
+
+
+@pytest.mark.parametrize("begins", [begin, begin_kept])
+@pytest.mark.parametrize("row", NONE)
+def test_nothing_accepted_is_a_failure_before_the_first_poll(service, row, begins):
+    made = service(row)
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begins(made).result(0)
+    assert is_about(caught.value, row)
+    assert caught.value.call.response.items() >= row["answer"].items()
+    assert len(made.operations) == 1
+
+
+@pytest.mark.parametrize("row", NONE[:1])
+def test_what_is_hidden_is_not_named(service, row):
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begin(service(row), show_parameters=False)
+    assert row["refused"][0].rpartition("/")[2] not in str(caught.value)
+    assert caught.value.service_message == "no room"
+
+
+@pytest.mark.parametrize("in_store", [False, True])
+def test_a_long_reason_keeps_its_beginning_and_end(service, in_store):
+    made = service(json.loads(json.dumps(NONE[0].values[0]).replace("no room", "no room" * 99)))
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        raise begin_kept(made).exception(0) if in_store else begin(made).exception(0)
+    reason = "no room" * 99
+    assert caught.value.service_message == f"{reason[:150]} [...] {reason[-350:]}"
+    assert caught.value.service_message in str(caught.value)
+
+
+@pytest.mark.parametrize("begins", [begin, begin_kept])
+@pytest.mark.parametrize("row", PART)
+def test_after_the_rest_a_part_that_was_refused_is_a_failure(service, row, begins):
+    made = service(row)
+    error = begins(made).exception(60)
+    assert type(error).__name__ == row["ends"]
+    assert is_about(error, row)
+    assert error.call.response.items() >= row["answer"].items()
+    assert made.requests[-1] == row["polled"]
+    assert row["at"] - 1 <= error.elapsed <= row["at"] + 60
+
+
+@pytest.mark.parametrize("row", PART[:1])
+def test_call_once_ends_as_begin_does(service, row):
+    with pytest.raises(bwp.WaiterFailedError) as caught:
+        begin(service(row), begins=call_once, then_wait=True)
+    assert is_about(caught.value, row)
+
+
+# --- effects that are made up --------------------------------------------------------------------
+
 
 ROUTES = {
     "name": "three routes",
@@ -92,37 +177,13 @@ def test_a_time_out_names_those_that_are_not_there(ended):
     assert error.failed_ids == ["bb.b", "cc.c"]
 
 
-def test_every_one_of_several_is_stopped(made_up, virtual_time):
-    ids = [f"svm-0123456789abcdef{i}" for i in range(3)]
-    stop = {"operation": "DeleteStorageVirtualMachine", "each": f"`{json.dumps(ids)}`"}
-    made_up({**EACH, "stop": {**stop, "parameters": {"StorageVirtualMachineId": "item"}}})
-    service = StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)
-    operation = begin(service)
-    operation.cancel()
-    service.requests.clear()
-    assert len(operation.stop()) == 3
-    assert [each["StorageVirtualMachineId"] for each in service.requests] == ids
-
-
 def test_a_parameter_that_the_answer_has_to_tell_is_needed(made_up, virtual_time):
     made_up({**EACH, "parameters": {**EACH["parameters"], "NextToken": "call.output.Token"}})
-    service = StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)
-    begin(service).cancel()
+    begin(StaleService({**ROUTES, "polls": [[0, answer()]]}, virtual_time)).cancel()
     made_up({**EACH, "parameters": {"FileSystemId": "call.output.Id"}, "needed": ["FileSystemId"]})
     with pytest.raises(bwp.WaiterFailedError, match="FileSystemId") as caught:
         begin(StaleService({**ROUTES, "polls": []}, virtual_time))
     assert caught.value.call.response["Aliases"] == []
-
-
-def test_an_answer_can_tell_that_nothing_follows(made_up, virtual_time):
-    reason = {"path": "contains(call.output.Aliases[].Name, 'x')", "reason": "it is an x"}
-    made_up({**EACH, "refusals": [reason]})
-    row = {**ROUTES, "answer": answer(x="AVAILABLE"), "polls": []}
-    service = StaleService(row, virtual_time)
-    with pytest.raises(bwp.WaiterFailedError, match="it is an x") as caught:
-        begin(service)
-    assert caught.value.call.response["Aliases"]
-    assert service.operations == ["AssociateFileSystemAliases"]
 
 
 CALLED = "Sun, 29 Nov 2026 08:00:00 GMT"
