@@ -126,13 +126,6 @@ def test_error_about_an_option_can_be_pickled(value):
     assert (loaded.argument, loaded.value) == ("min_delay", -1 if value == -1 else None)
 
 
-def test_what_are_no_defaults_is_refused():
-    unknown = [{"min_dealy": 3}, {5: 3}, {"max_wait": 60}, {"timeout": 1}]
-    for value in (5, "min_delay", [("min_delay", 3)], *unknown):
-        with pytest.raises(TypeError, match=r"^defaults"):
-            install(defaults=value)
-
-
 @pytest.mark.parametrize(
     ("given", "defaults", "argument", "words"),
     [

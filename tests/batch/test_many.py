@@ -6,9 +6,7 @@ import copy
 import pickle
 import threading
 
-import boto3
 import pytest
-from botocore.exceptions import NoCredentialsError
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus import Wait, as_completed, as_completed_async, wait_all, wait_any
@@ -50,33 +48,6 @@ def test_results_come_in_the_order_given(results_of, exists, s3, client_of, virt
     names = ["BucketExists", "TableNotExists", "BucketExists", "BucketNotExists"]
     assert [each.waiter for each in results] == names
     assert [each.elapsed >= 30 for each in results] == [True, False, False, False]
-
-
-def test_each_wait_ends_as_it_would_alone(all_of, exists, s3, virtual_time):
-    # A real call has two seconds for its last attempt.
-    paced = {"delay_pace": lambda _: 6, "last_attempt": "spec"}
-    four = [
-        ("bucket_exists", "first", {"max_wait": 100}),
-        ("bucket_exists", "never", {"max_wait": 20, **paced}),
-        ("bucket_not_exists", "second", {"max_wait": 30, "max_attempts": 1}),
-        ("bucket_not_exists", "never", {"max_wait": 30, "success_count": 2}),
-    ]
-
-    def alone(waiter, bucket, options):
-        try:
-            return bwp.wait_until(s3, waiter, Bucket=bucket, **options)
-        except bwp.WaiterError as error:
-            return error
-
-    def facts(result):
-        about = (type(result), round(result.elapsed, 6), result.acceptor, result.attempts)
-        response = getattr(result, "last_response", {})
-        return (*about, response.get("Error"), getattr(result, "kwargs", None))
-
-    one_by_one = [facts(alone(*each)) for each in four]
-    waits = [Wait(s3, each, {"Bucket": b}, **options) for each, b, options in four * 25]
-    together = all_of(waits, on_failure="collect")
-    assert [facts(result) for result in together] == one_by_one * 25
 
 
 def test_waits_may_come_from_a_generator(all_of, exists, s3):
@@ -208,14 +179,6 @@ def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_t
     assert "hidden" not in text
 
 
-def test_missing_credentials_are_the_error_of_the_wait(exists, monkeypatch, virtual_time):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    client = boto3.session.Session().client("s3", region_name="us-east-1")
-    (error,) = wait_all([exists(client, "first")], on_failure="collect")
-    assert isinstance(error, NoCredentialsError)
-
-
 def test_the_error_of_many_has_the_facts_of_all(mixed):
     error = raised_by(wait_all, mixed, max_wait=60)
     assert isinstance(error, bwp.WaiterError)
@@ -261,14 +224,6 @@ def test_message_describes_a_few_failures_and_names_others(exists, s3, virtual_t
 
 
 # --- options and settings -------------------------------------------------------------
-
-
-def test_number_types_of_options_are_kept(s3, exists):
-    given = [exists(s3, "first", min_delay=delay) for delay in (3, 3.0)]
-    assert [repr(wait.policy.delays.min_delay) for wait in given] == ["3", "3.0"]
-    exists(s3, "first", success_count=1)
-    with pytest.raises(TypeError, match="success_count"):
-        exists(s3, "first", success_count=True)
 
 
 def test_set_cancel_event_makes_no_request(all_of, exists, s3, requests):
@@ -390,20 +345,6 @@ def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
     assert asyncio.run(run()) == [20, 0]
 
 
-def test_cancelling_the_task_ends_the_batch(exists, s3):
-    async def run():
-        polled = asyncio.Event()
-        wait = exists(s3, "never", on_attempt=lambda _: polled.set())
-        task = asyncio.ensure_future(bwp.wait_all_async([wait]))
-        await polled.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(run())
-
-
 def test_same_waits_may_run_in_several_threads(exists, s3):
     waits, attempts = [exists(s3, "first"), exists(s3, "second")], []
 
@@ -482,11 +423,6 @@ def test_bad_arguments_make_no_request(results_of, exists, s3, requests, keyword
     assert requests == []
 
 
-def test_on_failure_is_one_of_three(all_of):
-    with pytest.raises(ValueError, match="on_failure"):
-        all_of([], on_failure="ignore")
-
-
 def test_the_first_of_no_waits_is_refused(any_of):
     with pytest.raises(ValueError, match="at least one wait"):
         any_of([])
@@ -502,8 +438,3 @@ def test_other_objects_than_waits_are_refused_at_the_call(exists, s3, function):
             function(given)
     with pytest.raises(ValueError, match=r"waits\[2\] and waits\[0\]"):
         function([wait, exists(s3, "first"), wait])
-
-
-def test_empty_list_of_ids_is_refused_when_it_is_made(client_of):
-    with pytest.raises(ValueError, match="InstanceIds"):
-        Wait(client_of("ec2"), "instance_running", {"InstanceIds": []}, max_wait=10)

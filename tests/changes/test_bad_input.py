@@ -30,12 +30,6 @@ def test_arguments_are_refused(
     assert made.requests == []
 
 
-@pytest.mark.parametrize("method", [print, None, "run_instances".upper, object().__repr__])
-def test_what_is_no_method_of_a_client_is_refused(call_once, method):
-    with pytest.raises(TypeError, match="method"):
-        call_once(method, max_wait=60)
-
-
 def test_a_parameter_may_have_the_name_of_an_option(call_once, answers):
     client = boto3.client("batch")
     made = answers(client, {})

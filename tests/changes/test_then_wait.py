@@ -32,18 +32,6 @@ def test_secrets_of_the_call_are_not_seen(call_once, answers, waitable, virtual_
     assert "hidden" not in str(caught.value)
 
 
-def test_call_and_wait_share_one_deadline(
-    call_once, ec2, answers, lost, image, running, polled, virtual_time
-):
-    answers(ec2, lost, lost, lost, running, polled("pending"))
-    start = virtual_time.now
-    with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        call_once(ec2.run_instances, max_wait=100, then_wait="InstanceRunning", **image)
-    assert 95 <= virtual_time.now - start <= 100
-    assert caught.value.call.attempts == 4
-    assert caught.value.max_wait == 100
-
-
 def test_call_that_takes_all_the_time_leaves_none_for_the_wait(
     ec2, answers, image, running, virtual_time
 ):

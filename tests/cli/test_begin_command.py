@@ -351,14 +351,3 @@ def test_what_is_gone_is_a_success_if_allowed(command, facts_of):
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
     assert command(words)[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
     assert command(f"{words} --no-wait")[0] == 0
-
-
-def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):
-    """So is the time that was given, of which the call takes a part."""
-    reboot = {"DBInstance": {"DBInstanceIdentifier": "db", "DBInstanceStatus": "available"}}
-    called(lambda name, _: {"DBInstances": [*reboot.values()]} if name[0] == "D" else reboot)
-    words = "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
-    code, _, err = command(words)
-    assert (code, "counts once it has held for 120 s" in err) == (124, True)
-    assert "timed out after 60 s" in err
-    assert "may be from before the call: it counts after 120 s" in err

@@ -199,14 +199,6 @@ def test_no_time_is_one_attempt_of_any_length(forms, virtual_time, form, options
     assert form(forms, slow, max_wait=0, **options) in (1, First(0, 1))
 
 
-@pytest.mark.parametrize("name", ["initial_delay", "success_for"])
-def test_no_time_leaves_no_room_for_delays(forms, values, name):
-    call = values("ready")
-    with pytest.raises(ValueError, match=name):
-        forms.wait_for(call, max_wait=0, **{name: 3})
-    assert call.times == []
-
-
 @given(ready=st.floats(0, 30), interval=st.floats(0.01, 20), max_wait=st.floats(0.02, 20))
 def test_a_ready_value_is_seen_within_an_interval(ready, interval, max_wait):
     """Only what becomes ready during the last interval can be missed."""
@@ -304,13 +296,6 @@ def test_handlers_are_awaited_in_a_task(virtual_time):
 # --- errors ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", [KeyError("x"), TimeoutError("its own")])
-def test_an_exception_of_the_callable_is_raised(forms, values, problem):
-    with pytest.raises(type(problem)) as raised:
-        forms.wait_for(values(0, problem), max_wait=3, else_=lambda _: "never")
-    assert raised.value is problem
-
-
 ASSUME = "The role defined for the function cannot be assumed by Lambda."
 INVALID = "InvalidParameterValueException"
 LOST = EndpointConnectionError(endpoint_url="https://x")
@@ -351,15 +336,6 @@ def test_an_error_of_a_predicate_is_one_of_the_callable(forms, values):
     with pytest.raises(KeyError):
         wait()
     assert wait(retry_on=KeyError) == {"state": "ready"}
-
-
-def test_an_error_of_an_inner_wait_is_raised(forms, virtual_time):
-    def inner():
-        return wait_for(lambda: 0, max_wait=1)
-
-    with pytest.raises(bwp.WaiterTimeoutError) as raised:
-        forms.wait_for(inner, max_wait=60, else_=lambda _: "never")
-    assert raised.value.max_wait == 1
 
 
 # --- wait_for_match ----------------------------------------------------------

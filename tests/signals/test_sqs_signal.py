@@ -1,7 +1,6 @@
 """`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
-import json
 import queue
 from types import SimpleNamespace
 
@@ -87,14 +86,6 @@ def test_a_repr_shows_neither_queue_nor_expression(signal):
 @pytest.fixture
 def box(virtual_time):
     return Box(virtual_time)
-
-
-def test_only_an_event_that_matches_ends_a_delay(signal, box, virtual_time):
-    virtual_time.call_at(2, lambda: signal.deliver(change("i-1", "stopped")))
-    virtual_time.call_at(3, lambda: signal.deliver("{broken"))
-    box.fill_at(3.21, lambda: signal.deliver(json.dumps(change("i-1", "running"))))
-    wait_for(box.read, max_wait=60, interval=20, signal=signal)
-    assert box.times == [0, 3.21]
 
 
 def test_without_a_match_every_message_wakes(sqs, box, virtual_time):
