@@ -14,8 +14,9 @@ import boto_waiters_plus as bwp
 SESSION = boto3.session.Session(region_name="us-east-1")
 
 
-def _parsed(response):
-    status = 400 if "Error" in response else 200
+def parsed(response, status=None):
+    """Return what a handler of `before-call` returns, so that no request is sent."""
+    status = status or (400 if "Error" in response else 200)
     metadata = {"HTTPStatusCode": status}
     return SimpleNamespace(status_code=status), {**response, "ResponseMetadata": metadata}
 
@@ -35,7 +36,7 @@ def run_blocking(names, answer, waits_of, *, service, pool=1000, **options):
         def handle(params, **_):
             seconds, response = answer(name, params)
             time.sleep(seconds)
-            return _parsed(response)
+            return parsed(response)
 
         return handle
 
@@ -56,7 +57,7 @@ def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
         async def handle(params, **_):
             seconds, response = answer(name, params)
             await asyncio.sleep(seconds)
-            return _parsed(response)
+            return parsed(response)
 
         return handle
 

@@ -1,9 +1,9 @@
 """Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import collections
-from types import SimpleNamespace
 
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import ParamValidationError
 
 import boto_waiters_plus as bwp
@@ -59,11 +59,7 @@ def answer_instead(client, answer, member="InstanceId"):
 
     def hand(params, **_):
         found = answer(asked_for(params, member))
-        if found is None:
-            return None
-        status = found.pop("status", 200)
-        found["ResponseMetadata"] = {"HTTPStatusCode": status}
-        return SimpleNamespace(status_code=status), found
+        return found and parsed(found, found.pop("status", 200))
 
     client.meta.events.register("before-call", hand)
 

@@ -9,6 +9,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 from hypothesis import Phase, given, settings
@@ -58,8 +59,7 @@ class Jobs:
         else:
             self.pages.append(body)
             found = self.list(body)
-        metadata = {"HTTPStatusCode": 200}
-        return SimpleNamespace(status_code=200), {**found, "ResponseMetadata": metadata}
+        return parsed(found)
 
     def state(self, job, ago=0):
         return "Completed" if self.clock.now - self.began - ago >= self.ends[job] else "InProgress"

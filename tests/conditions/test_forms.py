@@ -26,7 +26,6 @@ from boto_waiters_plus.conditions import (
 )
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-ANY_RESPONSE = {"acceptors": [{"state": "success", "matcher": {"success": True}}]}
 ONE = [success(1)]
 FORMS = {
     "wait_for": lambda forms, call, **options: forms.wait_for(call, **options),
@@ -316,6 +315,9 @@ LOST = EndpointConnectionError(endpoint_url="https://x")
         ({}, [LOST], False),
         ({}, [0, LOST], True),
         ({"retry_transient": True}, [LOST], True),
+        # No end of this wait, which `else_` would answer.
+        ({"else_": repr}, [0, TimeoutError("its own")], False),
+        ({"else_": repr}, [0, bwp.WaiterTimeoutError("inner", "timed out")], False),
     ],
 )
 def test_options_choose_the_errors_to_retry(forms, values, options, given_values, is_retried):
@@ -428,7 +430,6 @@ def test_without_a_true_condition_all_values_are_kept(forms, virtual_time):
 # --- tasks -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["wait_for_async", "poll_async"])
 @pytest.mark.parametrize(
     ("max_wait", "end", "error"),
     [
@@ -437,9 +438,8 @@ def test_without_a_true_condition_all_values_are_kept(forms, virtual_time):
         (0.05, "time", bwp.WaiterTimeoutError),
     ],
 )
-def test_the_end_of_a_wait_cancels_its_call(form, max_wait, end, error):
+def test_the_end_of_a_wait_cancels_its_call(max_wait, end, error):
     calls, stop = [], threading.Event()
-    arguments = [ANY_RESPONSE] if form == "poll_async" else []
 
     async def main():
         begun = asyncio.Event()
@@ -449,7 +449,7 @@ def test_the_end_of_a_wait_cancels_its_call(form, max_wait, end, error):
             begun.set()
             await asyncio.Event().wait()
 
-        wait = getattr(conditions, form)(hanging, *arguments, max_wait=max_wait, cancel_event=stop)
+        wait = conditions.wait_for_async(hanging, max_wait=max_wait, cancel_event=stop)
         task = asyncio.ensure_future(wait)
         await begun.wait()
         if end == "task":
@@ -482,7 +482,6 @@ def ok():
         ({"interval": 1, "min_delay": 1}, TypeError, "interval and min_delay"),
         ({"signal": "x", "wake_signal": threading.Event()}, TypeError, "signal and wake_signal"),
         ({"polling": False, "signal": "x", "interval": 1}, TypeError, "interval"),
-        ({"missing_ok_for": 3}, TypeError, "retry_on"),
         ({"retry_on": KeyboardInterrupt}, TypeError, "exception"),
         ({"on_timeout": "last", "else_": repr}, TypeError, "else_"),
         ({"else_": [retry(1)]}, ValueError, "else_: retry"),

@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import itertools
-import threading
 import warnings
 
 import pytest
@@ -85,29 +84,6 @@ def test_wait_id_tells_waits_apart(told, virtual_time):
     ids = [event.wait_id for event in told]
     assert ids == [ids[0]] * 4 + [ids[-1]] * 4
     assert ids[0] != ids[-1]
-
-
-IS_SET = threading.Event()
-IS_SET.set()
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "kind", "error"),
-    [
-        ("broken", {}, "failure", bwp.WaiterFailedError),
-        ("x", {}, "timeout", bwp.WaiterTimeoutError),
-        ("x", {"max_attempts": 3}, "timeout", bwp.WaiterAttemptsError),
-        ("x", {"cancel_event": IS_SET}, "cancel", bwp.WaiterCancelledError),
-    ],
-)
-def test_observer_gets_how_the_wait_ended(told, answer, options, kind, error, virtual_time):
-    with pytest.raises(error) as caught:
-        poll(scripted("starting", answer, LOST), WAITER, max_wait=12, **options)
-    assert {event.kind for event in told[:-1]} <= {"start", "attempt"}
-    assert (told[-1].kind, told[-1].error) == (kind, error.__name__)
-    assert (told[-1].attempt, told[-1].message) == (caught.value.attempts, str(caught.value))
-    # Of the last attempt that saw a state.
-    assert told[-1].state == caught.value.observed
 
 
 @pytest.mark.parametrize("value", [{"Password": "hunter2"}, ["x"] * 9, [{"k": "v"}]])

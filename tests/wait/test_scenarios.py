@@ -435,6 +435,12 @@ def test_scenario(scenario, form, virtual_time, caplog):
     assert end.label == label
     assert (end.acceptor and end.acceptor.index) == scenario["acceptor"]
     assert end.attempts == len(attempts)
+    ended = events.of_wait[-1]
+    assert (ended.attempt, ended.state) == (end.attempts, end.observed)
+    if isinstance(end, bwp.WaiterError):
+        assert (ended.error, ended.message) == (type(end).__name__, str(end))
+    if form not in STORED:
+        assert [each.attempt for each in end.timeline] == [*range(1, 1 + end.attempts)]
     assert end.elapsed == pytest.approx(scenario["elapsed"], abs=SLACK)
     if form in CONDITIONS:
         return
