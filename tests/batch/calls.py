@@ -12,6 +12,7 @@ from botocore.config import Config
 import boto_waiters_plus as bwp
 
 SESSION = boto3.session.Session(region_name="us-east-1")
+COLLECTED = {"on_failure": "collect", "screen": False}
 
 
 def parsed(response, status=None):
@@ -45,7 +46,7 @@ def run_blocking(names, answer, waits_of, *, service, pool=1000, **options):
         region = name.partition(" ")[0]
         clients[name] = SESSION.client(service, region_name=region, config=config)
         clients[name].meta.events.register("before-call", handler(name))
-    return bwp.wait_all(waits_of(clients), on_failure="collect", screen=False, **options)
+    return bwp.wait_all(waits_of(clients), **{**COLLECTED, **options})
 
 
 def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
@@ -69,7 +70,6 @@ def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
                 made = session.create_client(service, **arguments)
                 clients[name] = await stack.enter_async_context(made)
                 clients[name].meta.events.register("before-call", handler(name))
-            waits, keywords = waits_of(clients), {"on_failure": "collect", "screen": False}
-            return await bwp.wait_all_async(waits, **keywords, **options)
+            return await bwp.wait_all_async(waits_of(clients), **{**COLLECTED, **options})
 
     return asyncio.run(main())

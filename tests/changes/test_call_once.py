@@ -160,16 +160,6 @@ def test_cancelling_ends_the_delay(call_once, ec2, answers, lost, image, running
     assert virtual_time.now < 1
 
 
-def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, running):
-    event = threading.Event()
-    service = answers(ec2, lambda: event.set() or running, {"Reservations": []})
-    given = {"then_wait": "InstanceRunning", "cancel_event": event, **image}
-    with pytest.raises(bwp.WaiterCancelledError) as caught:
-        call_once(ec2.run_instances, max_wait=600, **given)
-    assert len(service.requests) == 1
-    assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
-
-
 def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):
     service = answers(ec2, running)
     bwp.enable(ec2, defaults={"cancel_event": SetAfter(0)})

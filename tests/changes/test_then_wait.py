@@ -7,17 +7,6 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
 
-def test_wait_runs_under_a_definition(call_once, ec2, answers, waitable, image, running, polled):
-    service = answers(ec2, running, polled("running"))
-    acceptor = {"state": "success", "matcher": {"success": True}}
-    document = waitable("Ready", "DescribeInstances", acceptor, namespace="com.amazonaws.ec2")
-    (ready,) = bwp.load_definitions(document)
-    then_wait = (ready, lambda _: {"InstanceIds": ["i-7"]})
-    call = call_once(ec2.run_instances, max_wait=60, then_wait=then_wait, **image)
-    assert service.requests[1]["body"]["InstanceId.1"] == "i-7"
-    assert call.outcome.waiter == "Ready"
-
-
 def test_secrets_of_the_call_are_not_seen(call_once, answers, waitable, virtual_time):
     client = boto3.client("iam")
     answers(client, {"AccessKey": {"AccessKeyId": "key", "SecretAccessKey": "hidden"}}, {})

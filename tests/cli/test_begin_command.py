@@ -310,16 +310,6 @@ def test_options_of_a_wait_are_passed_on(facts_of):
     assert (code, facts["outcome"], facts["attempts"]) == (124, "attempts used up", 2)
 
 
-def test_nothing_is_polled_where_nothing_was_accepted(facts_of, called):
-    refused = {"tasks": [], "failures": [{"arn": "arn:i", "reason": "RESOURCE:MEMORY"}]}
-    called(lambda *_: refused)
-    words = "begin ecs run-task --cluster c --task-definition t --then tasks-succeeded --max-wait 9"
-    code, facts, err = facts_of(f"{words} --include-response")
-    assert (code, facts["polled"], facts["last_response"]) == (255, {}, refused)
-    assert ("RESOURCE:MEMORY" in err, ", cluster=c: " in err) == (True, True)
-    assert "polled:" not in err
-
-
 def test_json_has_what_is_reported(facts_of, called):
     deployment = {"id": "d", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
     service = {"serviceArn": "arn:aws:ecs:us-east-1:1:service/c/web", "status": "ACTIVE"}

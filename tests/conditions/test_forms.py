@@ -396,14 +396,6 @@ def test_a_handler_is_called_once_and_may_raise(forms, values, kind):
     assert isinstance(returned, ValueError)
 
 
-def test_a_retry_handler_gets_each_matching_value(forms, values):
-    seen = []
-    cases = [retry("busy", seen.append), success("done")]
-    call = values("busy", "idle", "busy", "done")
-    assert forms.wait_for_case(call, cases, max_wait=5) == "done"
-    assert seen == ["busy", "busy"]
-
-
 # --- wait_for_first ----------------------------------------------------------
 
 
@@ -418,13 +410,9 @@ def test_the_first_true_condition_is_returned(forms, values):
 
 
 def test_without_a_true_condition_all_values_are_kept(forms, virtual_time):
-    for given_conditions, last in (
-        ([lambda: 0, lambda: ""], [0, ""]),
-        ({"a": lambda: None, "b": int}, {"a": None, "b": 0}),
-    ):
-        with pytest.raises(bwp.WaiterTimeoutError) as raised:
-            forms.wait_for_first(given_conditions, max_wait=2)
-        assert raised.value.last_value == First(None, last)
+    with pytest.raises(bwp.WaiterTimeoutError) as raised:
+        forms.wait_for_first({"a": lambda: None, "b": int}, max_wait=2)
+    assert raised.value.last_value == First(None, {"a": None, "b": 0})
 
 
 # --- tasks -------------------------------------------------------------------

@@ -85,8 +85,6 @@ SHORTER = {
     "attached": of_service(max_wait=9),
     "get_waiter": of_stock(max_wait=9),
     "batch": of_a_batch(9),
-    "condition": lambda _: wait_for(lambda: None, max_wait=9),
-    "condition of a batch": lambda _: in_a_batch(ConditionWait(lambda: 0, max_wait=9)),
 }
 
 
