@@ -2,11 +2,11 @@
 
 import asyncio
 import dataclasses
-import itertools
 import warnings
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from wait.forms import scripted
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll, poll_async
@@ -28,19 +28,6 @@ WAITER = bwp.WaiterDefinition.from_states(
     min_delay=5,
     max_delay=5,
 )
-
-
-def scripted(*answers):
-    """A callable that gives these answers; the last again and again."""
-    left = itertools.chain(answers, itertools.repeat(answers[-1]))
-
-    def call():
-        answer = next(left)
-        if isinstance(answer, Exception):
-            raise answer
-        return {"state": answer}
-
-    return call
 
 
 @pytest.fixture

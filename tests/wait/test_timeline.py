@@ -73,16 +73,3 @@ def test_states_that_may_not_be_shown_are_left_out(answers, virtual_time):
     answers(sts, *[{"Credentials": {"SecretAccessKey": value}} for value in ("hidden", "x")])
     outcome = bwp.wait_until(sts, token, max_wait=60)
     assert [entry.state for entry in outcome.timeline] == [None, None]
-
-
-def test_more_states_than_may_be_listed_are_counted(answers, virtual_time):
-    bwp.install()
-    ec2, ids = boto3.client("ec2"), [f"i-{number}" for number in range(9)]
-
-    def instances(state):
-        each = [{"InstanceId": name, "State": {"Name": state}} for name in ids]
-        return {"Reservations": [{"Instances": each}]}
-
-    answers(ec2, instances("pending"), instances("running"))
-    outcome = ec2.wait_until_instance_running(InstanceIds=ids, max_wait=300)
-    assert [entry.state for entry in outcome.timeline] == ["9 pending", "9 running"]
