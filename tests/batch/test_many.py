@@ -1,7 +1,6 @@
 """`wait_all`, `wait_any`, `as_completed` and their asyncio twins on blocking clients."""
 
 import asyncio
-import contextlib
 import copy
 import pickle
 import threading
@@ -37,17 +36,6 @@ def broken(_):
 
 
 # --- outcomes -----------------------------------------------------------------------------------
-
-
-def test_results_come_in_the_order_given(results_of, exists, s3, client_of, virtual_time):
-    virtual_time.call_at(30, lambda: s3.create_bucket(Bucket="late"))
-    table = Wait(client_of("dynamodb"), "TableNotExists", {"TableName": "table"}, max_wait=9)
-    waits = [exists(s3, "late"), table, exists(s3, "first"), gone(s3, "never")]
-    results = results_of(waits)
-    assert types(results) == [bwp.ResponseOutcome, bwp.ExceptionOutcome] * 2
-    names = ["BucketExists", "TableNotExists", "BucketExists", "BucketNotExists"]
-    assert [each.waiter for each in results] == names
-    assert [each.elapsed >= 30 for each in results] == [True, False, False, False]
 
 
 def test_waits_may_come_from_a_generator(all_of, exists, s3):
@@ -89,12 +77,6 @@ def test_polling_goes_on_while_the_caller_is_busy(exists, s3):
     busy.set()
     assert polled.wait(PATIENCE)
     assert [wait for wait, _ in results] == [waits[1]]
-
-
-def test_leaving_the_loop_cancels_the_rest(exists, s3, kinds_told):
-    with contextlib.closing(as_completed([exists(s3, "never"), exists(s3, "first")])) as results:
-        assert isinstance(next(results)[1], bwp.ResponseOutcome)
-    assert sorted({*kinds_told} - {"start", "attempt"}) == ["cancel", "success"]
 
 
 def test_unused_iterator_makes_no_request(exists, s3, requests):

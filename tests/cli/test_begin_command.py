@@ -5,16 +5,16 @@ import re
 import shlex
 import signal
 import threading
-from types import SimpleNamespace
 
 import boto3
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import NoCredentialsError, ReadTimeoutError
-from moto import mock_aws
 
 from boto_waiters_plus.operations import Store
 from boto_waiters_plus.operations.in_memory import MEMORY
 
+pytestmark = pytest.mark.usefixtures("aws")
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
 NEW = "begin s3 create-bucket --bucket new-bucket --max-wait 9"
 DELETE = "begin s3 delete-bucket --bucket b --max-wait 9"
@@ -24,12 +24,6 @@ RUNS = {
     "GetJobRun": [{"JobRun": {"JobRunState": state}} for state in ("RUNNING", "STOPPING")],
 }
 STOP = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
-
-
-@pytest.fixture(autouse=True)
-def _aws():
-    with mock_aws():
-        yield
 
 
 @pytest.fixture
@@ -325,9 +319,7 @@ def test_json_has_what_is_reported(facts_of, called):
 
 def test_nothing_to_change_is_a_success_if_allowed(command, facts_of, monkeypatch):
     refusal = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
-    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
-    response = SimpleNamespace(status_code=400), {**refusal, **metadata}
-    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: response)
+    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: parsed(refusal))
     words = "begin cloudformation update-stack --stack-name s --use-previous-template --max-wait 9"
     code, facts, _ = facts_of(f"{words} --no-change-ok")
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")

@@ -38,13 +38,6 @@ def run(styled):
     return styled(conditions).poll
 
 
-def test_the_label_of_a_method_of_a_client_is_its_name(answers, active):
-    kinesis = boto3.client("kinesis")
-    answers(kinesis, active)
-    outcome = poll(kinesis.describe_stream, ANY_RESPONSE, input={"StreamName": "s"}, max_wait=9)
-    assert outcome.label == "describe_stream"
-
-
 def test_input_becomes_keywords_and_stays_unchanged():
     seen, parameters = [], {"Name": "x", "Nested": {"a": [1]}}
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.config import Config
-from botocore.stub import Stubber
 from conditions.conftest import Box
 
 import boto_waiters_plus as bwp
@@ -124,14 +123,12 @@ def test_matching_adds_to_the_other_expressions(signal):
 
 
 @pytest.fixture
-def bucket():
+def bucket(answers, missing):
     """A client whose bucket exists at the second attempt."""
     bwp.install()
     client = SESSION.client("s3")
-    with Stubber(client) as stubber:
-        stubber.add_client_error("head_bucket", "404", http_status_code=404)
-        stubber.add_response("head_bucket", {"ResponseMetadata": {"HTTPStatusCode": 200}})
-        yield client
+    answers(client, missing, {})
+    return client
 
 
 def batch(client, **options):

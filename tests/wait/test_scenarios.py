@@ -12,12 +12,12 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from types import SimpleNamespace
 
 import boto3
 import botocore.exceptions
 import pytest
-from aio.clients import required
+from aio.clients import KEYS, required
+from batch.calls import parsed
 from wait import forms
 
 import boto_waiters_plus as bwp
@@ -28,7 +28,6 @@ from boto_waiters_plus.signals import Signal
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())
 WAITS = [{**each, "waiter": CASES["waiters"][each["waiter"]]} for each in CASES["waits"]]
 INPUT = forms.SUBJECTS["codebuild"].parameters
-KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 # A task checks its signals this often, in seconds.
 SLACK = 0.06
 
@@ -60,14 +59,12 @@ class Operation:
         if model.name == "DeleteProject":
             self.is_begun = True
             self._clock.advance(self.call_takes)
-            return SimpleNamespace(status_code=200), {"ResponseMetadata": {"HTTPStatusCode": 200}}
+            return parsed({})
         match self._next():
             case {"returns": response}:
-                response = {**(response or {}), "ResponseMetadata": {"HTTPStatusCode": 200}}
+                return parsed(response or {})
             case {"raises": code} | {"client_error": code}:
-                response = error_response(code)
-        status = response["ResponseMetadata"]["HTTPStatusCode"]
-        return SimpleNamespace(status_code=status), response
+                return parsed(error_response(code))
 
     def _next(self):
         self.attempts.append(self._clock.now)
@@ -83,8 +80,8 @@ class Operation:
 
 
 def error_response(code):
-    error = {"Code": code, "Message": "no luck"}
-    return {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    metadata = {"HTTPStatusCode": 400}
+    return {"Error": {"Code": code, "Message": "no luck"}, "ResponseMetadata": metadata}
 
 
 def options_of(scenario, clock):
