@@ -117,7 +117,6 @@ FUNCTION = {"FunctionName": "f", "Role": "arn:r", "Code": {"ZipFile": b"\x00\xff
 @pytest.mark.parametrize(
     ("method", "keywords", "error", "match"),
     [
-        ("ec2.run_instances", {"in_store": object()}, TypeError, "in_store"),
         ("ec2.run_instances", {"then_wait": ("InstanceRunning", dict)}, TypeError, "then_wait"),
         ("ec2.run_instances", {"KeyName": object()}, TypeError, "KeyName"),
         ("lambda.create_function", FUNCTION, ValueError, r"Code\.ZipFile"),

@@ -34,7 +34,7 @@ def database(tmp_path):
 
 
 @pytest.fixture
-def runs(called, virtual_time):
+def runs(aws, called, virtual_time):
     """Jobs that run, and stop, and never end."""
     calls = {name: iter(answers) for name, answers in RUNS.items()}
     called(lambda name, _: next(calls[name], RUNS[name][-1]))

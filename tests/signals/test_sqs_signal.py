@@ -35,10 +35,8 @@ def queue_of(service):
     [
         (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue"),
         (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue"),
-        (lambda sqs: SqsSignal(None, client=sqs), TypeError, "queue"),
         (SqsSignal, TypeError, "queue"),
         (lambda _: SqsSignal(URL), TypeError, "client"),
-        (lambda _: SqsSignal(URL, client="sqs"), TypeError, "client"),
         (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
         (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
         (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
