@@ -92,16 +92,13 @@ def test_error_about_an_option_can_be_pickled(value):
     assert (loaded.argument, loaded.value) == ("min_delay", -1 if value == -1 else None)
 
 
-@pytest.mark.parametrize(
-    ("given", "defaults", "argument", "words"),
-    [
-        ({"max_delay": 1}, {}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
-        ({"min_delay": 500}, {}, "min_delay", "the max_delay for the waiter StreamExists (120)"),
-        ({"max_delay": 1}, {"min_delay": 5}, "max_delay", "the min_delay of the defaults (5)"),
-        ({"min_delay": 9}, {"max_delay": 5}, "min_delay", "the max_delay of the defaults (5)"),
-        ({}, {"max_delay": 1}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
-    ],
-)
+@pytest.mark.parametrize(("given", "defaults", "argument", "words"), [
+    ({"max_delay": 1}, {}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
+    ({"min_delay": 500}, {}, "min_delay", "the max_delay for the waiter StreamExists (120)"),
+    ({"max_delay": 1}, {"min_delay": 5}, "max_delay", "the min_delay of the defaults (5)"),
+    ({"min_delay": 9}, {"max_delay": 5}, "min_delay", "the max_delay of the defaults (5)"),
+    ({}, {"max_delay": 1}, "max_delay", "the min_delay of the waiter StreamExists (3)"),
+])  # fmt: skip
 def test_a_delay_that_does_not_fit_is_named(given, defaults, argument, words):
     client = enable(boto3.client("kinesis"), defaults=defaults)
     client.meta.events.register("before-call", lambda **_: pytest.fail("a call was made"))

@@ -140,18 +140,15 @@ def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
     assert [list(each.by_id) for each in outcomes] == asked
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"Filters": [{"Name": "vpc-id", "Values": ["vpc-1"]}]}, {}),
-        ({"DryRun": False}, {}),
-        ({"InstanceIds": "i-1"}, {}),
-        ({"min_delay": 5}, {}),
-        ({"delay_pace": lambda _: 20}, {}),
-        ({"delay_pace": "fixed"}, {}),
-        ({"call_in_thread": True}, {"call_in_thread": True}),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), [
+    ({"Filters": [{"Name": "vpc-id", "Values": ["vpc-1"]}]}, {}),
+    ({"DryRun": False}, {}),
+    ({"InstanceIds": "i-1"}, {}),
+    ({"min_delay": 5}, {}),
+    ({"delay_pace": lambda _: 20}, {}),
+    ({"delay_pace": "fixed"}, {}),
+    ({"call_in_thread": True}, {"call_in_thread": True}),
+])  # fmt: skip
 def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_time, one, other):
     ids, calls = instances(2), calls_of(ec2)
     waits = []

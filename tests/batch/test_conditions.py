@@ -345,15 +345,12 @@ def test_events_of_another_thread_end_a_sleep():
 # --- bad arguments -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "words"),
-    [
-        ((int,), {"on_timeout": "last"}, "on_timeout"),
-        ((int,), {"else_": print}, "else_"),
-        ((int, success(3, print)), {}, "handlers"),
-        ((int, [success(3), 4]), {}, "success"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "options", "words"), [
+    ((int,), {"on_timeout": "last"}, "on_timeout"),
+    ((int,), {"else_": print}, "else_"),
+    ((int, success(3, print)), {}, "handlers"),
+    ((int, [success(3), 4]), {}, "success"),
+])  # fmt: skip
 def test_a_condition_is_checked_when_it_is_made(arguments, options, words):
     with pytest.raises(TypeError, match=words):
         ConditionWait(*arguments, **options)

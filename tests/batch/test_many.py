@@ -145,14 +145,11 @@ def test_other_errors_are_named_without_their_text(exists, s3, virtual_time, hid
     assert ("secret/name" in text) is not hidden
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"Buckt": "hidden", "Key": "k"}, "Buckt is unknown, Bucket is missing"),
-        ({"Bucket": "b", "Key": "k", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
-        ({'Buckt"\nUnknown: "b': "hidden", "Key": "k"}, "Bucket is missing"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "words"), [
+    ({"Buckt": "hidden", "Key": "k"}, "Buckt is unknown, Bucket is missing"),
+    ({"Bucket": "b", "Key": "k", "PartNumber": "hidden"}, "the type of PartNumber is wrong"),
+    ({'Buckt"\nUnknown: "b': "hidden", "Key": "k"}, "Bucket is missing"),
+])  # fmt: skip
 def test_wrong_and_missing_parameters_are_named(s3, parameters, words, virtual_time):
     definition = bwp.WaiterDefinition.from_states("F", "HeadObject", path="ETag", success=["x"])
     error = raised_by(wait_all, [Wait(s3, definition, parameters, max_wait=10)])
@@ -381,15 +378,12 @@ def test_wait_is_checked_when_it_is_made(s3, parameters, options, text):
         Wait(s3, "bucket_exists", parameters, max_wait=1, **options)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "kind", "text"),
-    [
-        ({}, TypeError, r"waits\[1\].*max_wait"),
-        ({"thread": 2}, TypeError, "'threads'"),
-        ({"min_delay": 2}, TypeError, "min_delay"),
-        ({"delay": 2}, TypeError, "min_delay and max_delay"),
-    ],
-)
+@pytest.mark.parametrize(("keywords", "kind", "text"), [
+    ({}, TypeError, r"waits\[1\].*max_wait"),
+    ({"thread": 2}, TypeError, "'threads'"),
+    ({"min_delay": 2}, TypeError, "min_delay"),
+    ({"delay": 2}, TypeError, "min_delay and max_delay"),
+])  # fmt: skip
 def test_bad_arguments_make_no_request(results_of, exists, s3, requests, keywords, kind, text):
     with pytest.raises(kind, match=text):
         results_of([exists(s3, "first"), exists(s3, "never", max_wait=None)], **keywords)

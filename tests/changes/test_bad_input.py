@@ -11,14 +11,11 @@ import pytest
 CASES = json.loads((Path(__file__).parents[1] / "cases/call-once.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "options", "error", "match"),
-    [
-        *CASES["refused arguments"],
-        ("ec2.run_instances", {}, {"then_wait": ("X", 7)}, "TypeError", "function"),
-        ("ec2.run_instances", {"UserData": io.BytesIO()}, {}, "TypeError", "UserData"),
-    ],
-)
+@pytest.mark.parametrize(("name", "parameters", "options", "error", "match"), [
+    *CASES["refused arguments"],
+    ("ec2.run_instances", {}, {"then_wait": ("X", 7)}, "TypeError", "function"),
+    ("ec2.run_instances", {"UserData": io.BytesIO()}, {}, "TypeError", "UserData"),
+])  # fmt: skip
 def test_arguments_are_refused(
     call_once, stock_botocore, answers, name, parameters, options, error, match
 ):

@@ -49,22 +49,19 @@ def test_wait_for_returns_the_first_true_value(forms, values, none):
     assert call.times == [0, 0.1, 0.2, 0.3, 0.4]
 
 
-@pytest.mark.parametrize(
-    ("options", "given_values", "times"),
-    [
-        ({}, [0, 0, 1], [0, 0.1, 0.2]),
-        ({"interval": 0}, [0, 0, 1], [0, 0.001, 0.002]),
-        ({"interval": 2}, [0, 0, 1], [0, 2, 4]),
-        ({"delay_pace": fixed(3)}, [0, 0, 1], [0, 3, 6]),
-        ({"delay_pace": "fixed", "min_delay": 3}, [0, 0, 1], [0, 3, 6]),
-        ({"delay_pace": lambda attempt: attempt}, [0, 0, 1], [0, 1, 3]),
-        ({"delay_pace": conditions.exponential(1, limit=8)}, [0], [0, 1, 3, 7, 15, 19.75]),
-        ({"interval": 2, "initial_delay": 5}, [0, 0, 1], [5, 7, 9]),
-        ({"min_delay": 4, "max_delay": 4}, [0, 0, 1], [0, 4, 8]),
-        ({"interval": 1, "success_count": 3}, [1, 0, 1, 1, 1, 0], [0, 1, 2, 3, 4]),
-        ({"interval": 9}, [0], [0, 9, 18, 19.75]),
-    ],
-)
+@pytest.mark.parametrize(("options", "given_values", "times"), [
+    ({}, [0, 0, 1], [0, 0.1, 0.2]),
+    ({"interval": 0}, [0, 0, 1], [0, 0.001, 0.002]),
+    ({"interval": 2}, [0, 0, 1], [0, 2, 4]),
+    ({"delay_pace": fixed(3)}, [0, 0, 1], [0, 3, 6]),
+    ({"delay_pace": "fixed", "min_delay": 3}, [0, 0, 1], [0, 3, 6]),
+    ({"delay_pace": lambda attempt: attempt}, [0, 0, 1], [0, 1, 3]),
+    ({"delay_pace": conditions.exponential(1, limit=8)}, [0], [0, 1, 3, 7, 15, 19.75]),
+    ({"interval": 2, "initial_delay": 5}, [0, 0, 1], [5, 7, 9]),
+    ({"min_delay": 4, "max_delay": 4}, [0, 0, 1], [0, 4, 8]),
+    ({"interval": 1, "success_count": 3}, [1, 0, 1, 1, 1, 0], [0, 1, 2, 3, 4]),
+    ({"interval": 9}, [0], [0, 9, 18, 19.75]),
+])  # fmt: skip
 def test_options_choose_the_times_of_attempts(forms, values, options, given_values, times):
     call = values(*given_values)
     forms.wait_for(call, max_wait=20, on_timeout="last", **options)
@@ -300,26 +297,23 @@ INVALID = "InvalidParameterValueException"
 LOST = EndpointConnectionError(endpoint_url="https://x")
 
 
-@pytest.mark.parametrize(
-    ("options", "given_values", "is_retried"),
-    [
-        ({"retry_on": (LookupError, OSError)}, [KeyError("x"), OSError()], True),
-        ({"retry_on": LookupError}, [OSError()], False),
-        ({"retry_on": (KeyError, propagating)}, [client_error(INVALID, ASSUME)], True),
-        ({"retry_on": propagating}, [client_error(INVALID, "python2.6")], False),
-        ({"retry_on": propagating}, [client_error(INVALID, ASSUME, "X")], False),
-        ({"retry_on": propagating}, [LookupError(ASSUME)], False),
-        ({}, [client_error("ThrottlingException")], True),
-        ({"retry_transient": False}, [client_error("ThrottlingException")], False),
-        # Until the callable has returned once, a missing connection may be a wrong address.
-        ({}, [LOST], False),
-        ({}, [0, LOST], True),
-        ({"retry_transient": True}, [LOST], True),
-        # No end of this wait, which `else_` would answer.
-        ({"else_": repr}, [0, TimeoutError("its own")], False),
-        ({"else_": repr}, [0, bwp.WaiterTimeoutError("inner", "timed out")], False),
-    ],
-)
+@pytest.mark.parametrize(("options", "given_values", "is_retried"), [
+    ({"retry_on": (LookupError, OSError)}, [KeyError("x"), OSError()], True),
+    ({"retry_on": LookupError}, [OSError()], False),
+    ({"retry_on": (KeyError, propagating)}, [client_error(INVALID, ASSUME)], True),
+    ({"retry_on": propagating}, [client_error(INVALID, "python2.6")], False),
+    ({"retry_on": propagating}, [client_error(INVALID, ASSUME, "X")], False),
+    ({"retry_on": propagating}, [LookupError(ASSUME)], False),
+    ({}, [client_error("ThrottlingException")], True),
+    ({"retry_transient": False}, [client_error("ThrottlingException")], False),
+    # Until the callable has returned once, a missing connection may be a wrong address.
+    ({}, [LOST], False),
+    ({}, [0, LOST], True),
+    ({"retry_transient": True}, [LOST], True),
+    # No end of this wait, which `else_` would answer.
+    ({"else_": repr}, [0, TimeoutError("its own")], False),
+    ({"else_": repr}, [0, bwp.WaiterTimeoutError("inner", "timed out")], False),
+])  # fmt: skip
 def test_options_choose_the_errors_to_retry(forms, values, options, given_values, is_retried):
     call = values(*given_values, "ready")
     if is_retried:
@@ -418,14 +412,11 @@ def test_without_a_true_condition_all_values_are_kept(forms, virtual_time):
 # --- tasks -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("max_wait", "end", "error"),
-    [
-        (600, "task", asyncio.CancelledError),
-        (600, "event", bwp.WaiterCancelledError),
-        (0.05, "time", bwp.WaiterTimeoutError),
-    ],
-)
+@pytest.mark.parametrize(("max_wait", "end", "error"), [
+    (600, "task", asyncio.CancelledError),
+    (600, "event", bwp.WaiterCancelledError),
+    (0.05, "time", bwp.WaiterTimeoutError),
+])  # fmt: skip
 def test_the_end_of_a_wait_cancels_its_call(max_wait, end, error):
     calls, stop = [], threading.Event()
 
@@ -463,18 +454,15 @@ def ok():
     return 1
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"interval": fixed(1)}, TypeError, "delay_pace"),
-        ({"interval": 1, "min_delay": 1}, TypeError, "interval and min_delay"),
-        ({"signal": "x", "wake_signal": threading.Event()}, TypeError, "signal and wake_signal"),
-        ({"polling": False, "signal": "x", "interval": 1}, TypeError, "interval"),
-        ({"retry_on": KeyboardInterrupt}, TypeError, "exception"),
-        ({"on_timeout": "last", "else_": repr}, TypeError, "else_"),
-        ({"else_": [retry(1)]}, ValueError, "else_: retry"),
-    ],
-)
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"interval": fixed(1)}, TypeError, "delay_pace"),
+    ({"interval": 1, "min_delay": 1}, TypeError, "interval and min_delay"),
+    ({"signal": "x", "wake_signal": threading.Event()}, TypeError, "signal and wake_signal"),
+    ({"polling": False, "signal": "x", "interval": 1}, TypeError, "interval"),
+    ({"retry_on": KeyboardInterrupt}, TypeError, "exception"),
+    ({"on_timeout": "last", "else_": repr}, TypeError, "else_"),
+    ({"else_": [retry(1)]}, ValueError, "else_: retry"),
+])  # fmt: skip
 def test_a_bad_option_is_refused_before_any_call(forms, values, options, error, words):
     call = values(1)
     with pytest.raises(error, match=words):
@@ -482,18 +470,15 @@ def test_a_bad_option_is_refused_before_any_call(forms, values, options, error, 
     assert call.times == []
 
 
-@pytest.mark.parametrize(
-    ("form", "arguments", "error", "words"),
-    [
-        ("wait_for_case", [ok, []], ValueError, "empty"),
-        ("wait_for_case", [ok, "DONE"], TypeError, "list of cases"),
-        ("wait_for_case", [ok, ["DONE"]], TypeError, "success"),
-        ("wait_for_first", [{}], ValueError, "empty"),
-        ("wait_for_first", [{None: ok}], ValueError, "None"),
-        ("wait_for_first", [[ok, 3]], TypeError, "condition 1"),
-        ("wait_for_first", ["ab"], TypeError, "mapping or a list"),
-    ],
-)
+@pytest.mark.parametrize(("form", "arguments", "error", "words"), [
+    ("wait_for_case", [ok, []], ValueError, "empty"),
+    ("wait_for_case", [ok, "DONE"], TypeError, "list of cases"),
+    ("wait_for_case", [ok, ["DONE"]], TypeError, "success"),
+    ("wait_for_first", [{}], ValueError, "empty"),
+    ("wait_for_first", [{None: ok}], ValueError, "None"),
+    ("wait_for_first", [[ok, 3]], TypeError, "condition 1"),
+    ("wait_for_first", ["ab"], TypeError, "mapping or a list"),
+])  # fmt: skip
 def test_a_bad_argument_is_refused(forms, virtual_time, form, arguments, error, words):
     with pytest.raises(error, match=words):
         getattr(forms, form)(*arguments, max_wait=1)

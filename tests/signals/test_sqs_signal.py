@@ -30,19 +30,16 @@ def queue_of(service):
     return SimpleNamespace(url=URL, meta=SimpleNamespace(client=SESSION.client(service)))
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "says"),
-    [
-        (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue"),
-        (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue"),
-        (SqsSignal, TypeError, "queue"),
-        (lambda _: SqsSignal(URL), TypeError, "client"),
-        (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
-        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
-        (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
-        (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message"),
-    ],
-)
+@pytest.mark.parametrize(("make", "error", "says"), [
+    (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue"),
+    (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue"),
+    (SqsSignal, TypeError, "queue"),
+    (lambda _: SqsSignal(URL), TypeError, "client"),
+    (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
+    (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
+    (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
+    (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message"),
+])  # fmt: skip
 def test_a_bad_argument_is_refused_before_any_request(sqs, make, error, says):
     with pytest.raises(error, match=says):
         make(sqs)

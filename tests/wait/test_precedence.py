@@ -269,14 +269,11 @@ def told(world, option):
             return set(world.told)
 
 
-@pytest.mark.parametrize(
-    ("form", "option"),
-    [
-        *itertools.product(KINDS, ["on_attempt"]),
-        *itertools.product([*ON_SERVICE, by_poll], ["delay_history"]),
-        *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
-    ],
-)
+@pytest.mark.parametrize(("form", "option"), [
+    *itertools.product(KINDS, ["on_attempt"]),
+    *itertools.product([*ON_SERVICE, by_poll], ["delay_history"]),
+    *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
+])  # fmt: skip
 @each_levels
 def test_what_options_tell_follows_precedence(run, form, option, levels):
     near, far, states, under_near, under_far, without = TOLD[option]
@@ -378,13 +375,10 @@ def test_schedule_of_a_waiter_object(run, call, default, attempts):
 # --- time bounds --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("of_wait", "of_all", "of_block", "end"),
-    [
-        *[(20, 30, 40, 20), (30, 20, 40, 20), (30, 40, 20, 20)],
-        *[(None, 20, None, 20), (20, None, 30, 20), (None, None, 20, 20)],
-    ],
-)
+@pytest.mark.parametrize(("of_wait", "of_all", "of_block", "end"), [
+    *[(20, 30, 40, 20), (30, 20, 40, 20), (30, 40, 20, 20)],
+    *[(None, 20, None, 20), (20, None, 30, 20), (None, None, 20, 20)],
+])  # fmt: skip
 @pytest.mark.parametrize("kind", ["waiter", "condition"])
 def test_least_time_bounds_a_wait_of_a_batch(
     virtual_time, error_answer, kind, of_wait, of_all, of_block, end

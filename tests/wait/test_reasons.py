@@ -73,15 +73,11 @@ def test_a_long_goal_is_cut(virtual_time):
     assert len(polled(*[f"state || '{'x' * 200}{n}'" for n in range(20)])) < 500
 
 
-@pytest.mark.parametrize(
-    ("reason", "message"),
-    [
-        ("x" * 700, f"{'x' * 150} [...] {'x' * 350}"),
-        ("a\nb", r"a\nb"),
-        ("see https://b.s3.amazonaws.com/k?X-Amz-Signature=c", None),
-    ],
-    ids=["long", "lines", "signed"],
-)
+@pytest.mark.parametrize(("reason", "message"), [
+    ("x" * 700, f"{'x' * 150} [...] {'x' * 350}"),
+    ("a\nb", r"a\nb"),
+    ("see https://b.s3.amazonaws.com/k?X-Amz-Signature=c", None),
+], ids=["long", "lines", "signed"])  # fmt: skip
 def test_a_reason_is_cut_and_on_one_line(reason, message):
     status = "StreamDescription.StreamStatus"
     broken = bwp.WaiterDefinition.from_states(

@@ -391,15 +391,12 @@ class Events:
         assert kinds == ["start", *["attempt"] * attempts, end]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "form"),
-    [
-        pytest.param(scenario, form, id=f"{scenario['name']}, {form}")
-        for scenario in WAITS
-        for form in FORMS
-        if has(form, scenario)
-    ],
-)
+@pytest.mark.parametrize(("scenario", "form"), [
+    pytest.param(scenario, form, id=f"{scenario['name']}, {form}")
+    for scenario in WAITS
+    for form in FORMS
+    if has(form, scenario)
+])  # fmt: skip
 def test_scenario(scenario, form, virtual_time, caplog):
     caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
