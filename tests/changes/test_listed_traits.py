@@ -8,6 +8,7 @@ import botocore.session
 import jmespath
 import pytest
 from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
 from data.shared import full_sample
 from model_documentation import lost_evidence
 
@@ -79,9 +80,17 @@ def test_the_documentation_still_says_what_is_quoted():
 
 @pytest.mark.models
 @pytest.mark.parametrize(("shape_id", "row"), traits_of(DESCRIBED_BY).items())
-def test_what_describes_a_resource_fits_the_response(shape_id, row):
+def test_listed_call_fits_the_models(shape_id, row):
     namespace, _, name = shape_id.partition("#")
     operation, describing = map(models()[namespace].operation_model, (name, row["operation"]))
+    call = {"input": full_sample(operation.input_shape, TEXT), "error": {}}
+    for each in operation.error_shapes:
+        call["error"] |= full_sample(each, TEXT)
+    parameters = {key: jmespath.search(path, call) for key, path in row["parameters"].items()}
+    if parameters or describing.input_shape is not None:
+        report = ParamValidator().validate(parameters, describing.input_shape)
+        assert not report.has_errors(), report.generate_report()
+
     found = jmespath.search(row.get("resources", "@"), full_sample(describing.output_shape, TEXT))
     resource = found[0] if isinstance(found, list) else found
     if "token" in row:
