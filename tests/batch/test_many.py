@@ -4,6 +4,7 @@ import asyncio
 import copy
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -325,17 +326,10 @@ def test_batches_in_one_loop_run_side_by_side(exists, s3, virtual_time):
 
 
 def test_same_waits_may_run_in_several_threads(exists, s3):
-    waits, attempts = [exists(s3, "first"), exists(s3, "second")], []
-
-    def run():
-        attempts.extend(outcome.attempts for outcome in wait_all(waits))
-
-    threads = [threading.Thread(target=run) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert attempts == [1] * 16
+    waits = [exists(s3, "first"), exists(s3, "second")]
+    with ThreadPoolExecutor(8) as pool:
+        runs = pool.map(lambda _: wait_all(waits), range(8), timeout=PATIENCE)
+        assert [outcome.attempts for outcomes in runs for outcome in outcomes] == [1] * 16
 
 
 def test_wait_all_blocks_inside_a_running_loop(exists, s3):

@@ -421,20 +421,13 @@ def test_the_end_of_a_wait_cancels_its_call(max_wait, end, error):
     calls, stop = [], threading.Event()
 
     async def main():
-        begun = asyncio.Event()
-
         async def hanging():
             calls.append(asyncio.current_task())
-            begun.set()
+            {"task": task.cancel, "event": stop.set}.get(end, int)()
             await asyncio.Event().wait()
 
         wait = conditions.wait_for_async(hanging, max_wait=max_wait, cancel_event=stop)
         task = asyncio.ensure_future(wait)
-        await begun.wait()
-        if end == "task":
-            task.cancel()
-        elif end == "event":
-            stop.set()
         with pytest.raises(error):
             await task
         assert asyncio.all_tasks() == {asyncio.current_task()}

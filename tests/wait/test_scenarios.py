@@ -11,6 +11,7 @@ import math
 import threading
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 
 import boto3
@@ -261,11 +262,8 @@ def by_case_in_batch(operation, scenario, options):
 def by_case_in_batch_async(operation, scenario, options):
     cases, options = condition_of(scenario, options)
 
-    async def call():
-        return operation(**INPUT)
-
     async def main():
-        wait = ConditionWait(call, cases, **options)
+        wait = ConditionWait(partial(awaited(operation), **INPUT), cases, **options)
         return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
 
     return in_loop(operation, main())
