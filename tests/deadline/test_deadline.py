@@ -159,14 +159,6 @@ def test_tasks_inherit_the_deadline_and_threads_run_in_it(virtual_time):
         assert pool.submit(budget.run, seconds_left).result(60) == 30
 
 
-@pytest.mark.parametrize("seconds", [0, -1.5, timedelta(0), timedelta(seconds=-1)])
-def test_no_seconds_are_a_deadline_that_is_over(seconds):
-    budget = bwp.deadline(seconds)
-    with budget, pytest.raises(bwp.WaiterTimeoutError):
-        wait_for(pytest.fail)
-    assert budget.remaining == 0
-
-
 @pytest.mark.parametrize("name", ["timeout", "max_wait", "maxwait", "MaxWait"])
 def test_other_keywords_are_answered(name):
     with pytest.raises(TypeError, match=name):
