@@ -41,6 +41,9 @@ ODD = {
     **{f"Decimal({text})": Decimal(text) for text in ("NaN", "Infinity")},
     **{repr(value): value for value in (5j, timedelta(0), timedelta(days=-1))},
     "an object": object(),
+    # Each has a part of the methods of an event.
+    "a lock": threading.Lock(),
+    "a condition": threading.Condition(),
 }
 CASES = json.loads((Path(__file__).parent / "cases/odd-options.json").read_text("utf-8"))
 KINDS = CASES["meanings"]

@@ -12,10 +12,12 @@ from botocore.config import Config
 import boto_waiters_plus as bwp
 
 SESSION = boto3.session.Session(region_name="us-east-1")
+COLLECTED = {"on_failure": "collect", "screen": False}
 
 
-def _parsed(response):
-    status = 400 if "Error" in response else 200
+def parsed(response, status=None):
+    """Return what a handler of `before-call` returns, so that no request is sent."""
+    status = status or (400 if "Error" in response else 200)
     metadata = {"HTTPStatusCode": status}
     return SimpleNamespace(status_code=status), {**response, "ResponseMetadata": metadata}
 
@@ -35,7 +37,7 @@ def run_blocking(names, answer, waits_of, *, service, pool=1000, **options):
         def handle(params, **_):
             seconds, response = answer(name, params)
             time.sleep(seconds)
-            return _parsed(response)
+            return parsed(response)
 
         return handle
 
@@ -44,7 +46,7 @@ def run_blocking(names, answer, waits_of, *, service, pool=1000, **options):
         region = name.partition(" ")[0]
         clients[name] = SESSION.client(service, region_name=region, config=config)
         clients[name].meta.events.register("before-call", handler(name))
-    return bwp.wait_all(waits_of(clients), on_failure="collect", screen=False, **options)
+    return bwp.wait_all(waits_of(clients), **{**COLLECTED, **options})
 
 
 def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
@@ -56,7 +58,7 @@ def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
         async def handle(params, **_):
             seconds, response = answer(name, params)
             await asyncio.sleep(seconds)
-            return _parsed(response)
+            return parsed(response)
 
         return handle
 
@@ -68,7 +70,6 @@ def run_awaited(names, answer, waits_of, *, service, pool=1000, **options):
                 made = session.create_client(service, **arguments)
                 clients[name] = await stack.enter_async_context(made)
                 clients[name].meta.events.register("before-call", handler(name))
-            waits, keywords = waits_of(clients), {"on_failure": "collect", "screen": False}
-            return await bwp.wait_all_async(waits, **keywords, **options)
+            return await bwp.wait_all_async(waits_of(clients), **{**COLLECTED, **options})
 
     return asyncio.run(main())

@@ -1,9 +1,9 @@
 """Waits of one kind on one client share calls, and each has its own share of the response."""
 
 import collections
-from types import SimpleNamespace
 
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import ParamValidationError
 
 import boto_waiters_plus as bwp
@@ -59,11 +59,7 @@ def answer_instead(client, answer, member="InstanceId"):
 
     def hand(params, **_):
         found = answer(asked_for(params, member))
-        if found is None:
-            return None
-        status = found.pop("status", 200)
-        found["ResponseMetadata"] = {"HTTPStatusCode": status}
-        return SimpleNamespace(status_code=status), found
+        return found and parsed(found, found.pop("status", 200))
 
     client.meta.events.register("before-call", hand)
 
@@ -144,18 +140,15 @@ def test_waits_for_several_ids_share_calls(ec2, instances, virtual_time):
     assert [list(each.by_id) for each in outcomes] == asked
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"Filters": [{"Name": "vpc-id", "Values": ["vpc-1"]}]}, {}),
-        ({"DryRun": False}, {}),
-        ({"InstanceIds": "i-1"}, {}),
-        ({"min_delay": 5}, {}),
-        ({"delay_pace": lambda _: 20}, {}),
-        ({"delay_pace": "fixed"}, {}),
-        ({"call_in_thread": True}, {"call_in_thread": True}),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), [
+    ({"Filters": [{"Name": "vpc-id", "Values": ["vpc-1"]}]}, {}),
+    ({"DryRun": False}, {}),
+    ({"InstanceIds": "i-1"}, {}),
+    ({"min_delay": 5}, {}),
+    ({"delay_pace": lambda _: 20}, {}),
+    ({"delay_pace": "fixed"}, {}),
+    ({"call_in_thread": True}, {"call_in_thread": True}),
+])  # fmt: skip
 def test_different_requests_or_delays_share_no_calls(ec2, instances, virtual_time, one, other):
     ids, calls = instances(2), calls_of(ec2)
     waits = []

@@ -75,12 +75,6 @@ def test_bounds_are_those_of_the_run_or_of_the_wait(all_of, from_second):
     assert [error.last_value for error in results] == ["no", "no", "no", None, "no"]
 
 
-def test_a_deadline_bounds_all(all_of, exists, s3, from_second, virtual_time):
-    with bwp.deadline(5), pytest.raises(bwp.WaitersError):
-        all_of([ConditionWait(from_second(99)), exists(s3, "never", max_wait=60)])
-    assert virtual_time.now == pytest.approx(5, abs=0.3)
-
-
 def test_cases_and_errors_of_a_callable_decide(all_of, from_second):
     handled, error = [], KeyError("x")
     cases = [success("ready"), retry("pending", handled.append), failure("broken")]
@@ -155,11 +149,6 @@ def test_a_condition_can_run_again(all_of, from_second):
 
 
 # --- where a callable runs --------------------------------------------------------------------
-
-
-def test_a_callable_runs_in_a_thread_of_the_run(all_of):
-    (name,) = all_of([ConditionWait(lambda: threading.current_thread().name)], max_wait=9)
-    assert name.response.startswith("boto_waiters_plus call")
 
 
 def test_a_callable_sees_the_context_of_the_caller(results_of):
@@ -356,18 +345,12 @@ def test_events_of_another_thread_end_a_sleep():
 # --- bad arguments -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "kind", "words"),
-    [
-        ((3,), {}, TypeError, "not int"),
-        ((int,), {"on_timeout": "last"}, TypeError, "on_timeout"),
-        ((int,), {"else_": print}, TypeError, "else_"),
-        ((int,), {"intervall": 3}, TypeError, "'interval'"),
-        ((int, success(3, print)), {}, TypeError, "handlers"),
-        ((int, [success(3), 4]), {}, TypeError, "success"),
-        ((int,), {"polling": False}, TypeError, "polling"),
-    ],
-)
-def test_a_condition_is_checked_when_it_is_made(arguments, options, kind, words):
-    with pytest.raises(kind, match=words):
+@pytest.mark.parametrize(("arguments", "options", "words"), [
+    ((int,), {"on_timeout": "last"}, "on_timeout"),
+    ((int,), {"else_": print}, "else_"),
+    ((int, success(3, print)), {}, "handlers"),
+    ((int, [success(3), 4]), {}, "success"),
+])  # fmt: skip
+def test_a_condition_is_checked_when_it_is_made(arguments, options, words):
+    with pytest.raises(TypeError, match=words):
         ConditionWait(*arguments, **options)

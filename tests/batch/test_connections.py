@@ -4,10 +4,10 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import SimpleNamespace
 
 import boto3
 import pytest
+from batch.calls import parsed
 from botocore.config import Config
 
 import boto_waiters_plus as bwp
@@ -34,8 +34,7 @@ class Calls:
             # Others have time to be one too many.
             self.changed.wait_for(lambda: self.most > LIMIT, timeout=self.patience)
             self.now -= 1
-        found = {"Table": {"TableStatus": "ACTIVE"}, "ResponseMetadata": {"HTTPStatusCode": 200}}
-        return SimpleNamespace(status_code=200), found
+        return parsed({"Table": {"TableStatus": "ACTIVE"}})
 
 
 @pytest.fixture

@@ -290,13 +290,3 @@ def test_what_is_no_exception_ends_all_background_waits(client_of, answers, crea
     answers(failing, SystemExit())
     for operation in [start(waiting), start(failing)]:
         assert "SystemExit" in str(operation.exception(PATIENCE))
-
-
-def test_a_callback_that_raises_is_logged(client_of, answers, active, caplog):
-    client, called = client_of("kinesis"), threading.Event()
-    answers(client, active)
-    operation = start(client)
-    operation.add_done_callback(lambda _: 1 / 0)
-    operation.add_done_callback(lambda _: called.set())
-    assert called.wait(PATIENCE)
-    assert "ZeroDivisionError" in caplog.text

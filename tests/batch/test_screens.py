@@ -9,6 +9,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 from hypothesis import Phase, given, settings
@@ -58,8 +59,7 @@ class Jobs:
         else:
             self.pages.append(body)
             found = self.list(body)
-        metadata = {"HTTPStatusCode": 200}
-        return SimpleNamespace(status_code=200), {**found, "ResponseMetadata": metadata}
+        return parsed(found)
 
     def state(self, job, ago=0):
         return "Completed" if self.clock.now - self.began - ago >= self.ends[job] else "InProgress"
@@ -182,18 +182,15 @@ def done(path):
     return bwp.WaiterDefinition.from_states("Done", "DescribeTrainingJob", **states)
 
 
-@pytest.mark.parametrize(
-    ("count", "of_waits", "options", "lists"),
-    [
-        (9, {}, {}, 0),
-        (10, {}, {}, 2),
-        (10, {}, {"screen": False}, 0),
-        (10, {}, {"coalesce": False}, 0),
-        # The list has all that the definition reads.
-        (10, {"waiter": done("TrainingJobStatus")}, {}, 2),
-        (10, {"waiter": done("SecondaryStatus || TrainingJobStatus")}, {}, 0),
-    ],
-)
+@pytest.mark.parametrize(("count", "of_waits", "options", "lists"), [
+    (9, {}, {}, 0),
+    (10, {}, {}, 2),
+    (10, {}, {"screen": False}, 0),
+    (10, {}, {"coalesce": False}, 0),
+    # The list has all that the definition reads.
+    (10, {"waiter": done("TrainingJobStatus")}, {}, 2),
+    (10, {"waiter": done("SecondaryStatus || TrainingJobStatus")}, {}, 0),
+])  # fmt: skip
 def test_screens_are_on_from_10_waits_by_default(jobs_of, count, of_waits, options, lists):
     jobs = jobs_of(count)
     wait_all(jobs.waits(**of_waits), **options)
@@ -376,16 +373,13 @@ def raising(error):
 denied = raising(client_error("AccessDeniedException"))
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (denied, "AccessDeniedException"),
-        (raising(client_error("ThrottlingException")), "ThrottlingException"),
-        (raising(EndpointConnectionError(endpoint_url="https://a.test")), "EndpointConnectionErr"),
-        (lambda _: {"TrainingJobSummaries": "<html>"}, "TypeError"),
-        (raising(ValueError("a hook of the caller's own")), "ValueError"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "reason"), [
+    (denied, "AccessDeniedException"),
+    (raising(client_error("ThrottlingException")), "ThrottlingException"),
+    (raising(EndpointConnectionError(endpoint_url="https://a.test")), "EndpointConnectionErr"),
+    (lambda _: {"TrainingJobSummaries": "<html>"}, "TypeError"),
+    (raising(ValueError("a hook of the caller's own")), "ValueError"),
+])  # fmt: skip
 def test_screen_that_fails_is_dropped_with_one_line(jobs_of, caplog, fault, reason):
     caplog.set_level(logging.INFO, "boto_waiters_plus")
     jobs = jobs_of(20, rounds=2)

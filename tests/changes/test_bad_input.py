@@ -11,14 +11,11 @@ import pytest
 CASES = json.loads((Path(__file__).parents[1] / "cases/call-once.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "options", "error", "match"),
-    [
-        *CASES["refused arguments"],
-        ("ec2.run_instances", {}, {"then_wait": ("X", 7)}, "TypeError", "function"),
-        ("ec2.run_instances", {"UserData": io.BytesIO()}, {}, "TypeError", "UserData"),
-    ],
-)
+@pytest.mark.parametrize(("name", "parameters", "options", "error", "match"), [
+    *CASES["refused arguments"],
+    ("ec2.run_instances", {}, {"then_wait": ("X", 7)}, "TypeError", "function"),
+    ("ec2.run_instances", {"UserData": io.BytesIO()}, {}, "TypeError", "UserData"),
+])  # fmt: skip
 def test_arguments_are_refused(
     call_once, stock_botocore, answers, name, parameters, options, error, match
 ):
@@ -28,12 +25,6 @@ def test_arguments_are_refused(
     with pytest.raises(getattr(builtins, error), match=match):
         call_once(getattr(client, method), **{"max_wait": 60, **options}, **parameters)
     assert made.requests == []
-
-
-@pytest.mark.parametrize("method", [print, None, "run_instances".upper, object().__repr__])
-def test_what_is_no_method_of_a_client_is_refused(call_once, method):
-    with pytest.raises(TypeError, match="method"):
-        call_once(method, max_wait=60)
 
 
 def test_a_parameter_may_have_the_name_of_an_option(call_once, answers):

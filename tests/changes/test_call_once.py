@@ -124,18 +124,8 @@ def test_a_sensitive_token_is_not_shown(stock_botocore, answers, lost, virtual_t
 # --- cancelling ---------------------------------------------------------------------------------
 
 
-class SetAfter:
-    """An event that is set when it was asked for the nth time."""
-
-    def __init__(self, number):
-        self._left = number
-
-    def is_set(self):
-        self._left -= 1
-        return self._left < 0
-
-    def wait(self, timeout=None):
-        return self.is_set()
+IS_SET = threading.Event()
+IS_SET.set()
 
 
 def cancelled(call_once, ec2, event, image):
@@ -147,7 +137,7 @@ def cancelled(call_once, ec2, event, image):
 
 def test_no_request_once_it_is_cancelled(call_once, ec2, answers, image, running):
     service = answers(ec2, running)
-    error = cancelled(call_once, ec2, SetAfter(0), image)
+    error = cancelled(call_once, ec2, IS_SET, image)
     assert (service.requests, error.outcome_unknown, error.attempts) == ([], False, 0)
 
 
@@ -160,18 +150,8 @@ def test_cancelling_ends_the_delay(call_once, ec2, answers, lost, image, running
     assert virtual_time.now < 1
 
 
-def test_cancelling_ends_the_wait_that_follows(call_once, ec2, answers, image, running):
-    event = threading.Event()
-    service = answers(ec2, lambda: event.set() or running, {"Reservations": []})
-    given = {"then_wait": "InstanceRunning", "cancel_event": event, **image}
-    with pytest.raises(bwp.WaiterCancelledError) as caught:
-        call_once(ec2.run_instances, max_wait=600, **given)
-    assert len(service.requests) == 1
-    assert caught.value.call.response["Instances"][0]["InstanceId"] == "i-1"
-
-
 def test_an_event_of_the_defaults_cancels(ec2, answers, image, running):
     service = answers(ec2, running)
-    bwp.enable(ec2, defaults={"cancel_event": SetAfter(0)})
+    bwp.enable(ec2, defaults={"cancel_event": IS_SET})
     cancelled(idempotency.call_once, ec2, None, image)
     assert service.requests == []

@@ -3,9 +3,7 @@
 import copy
 import pickle
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.stub import Stubber
 
 import boto_waiters_plus as bwp
@@ -40,36 +38,6 @@ def test_errors_keep_their_facts(dynamodb, answers, error_answer, lost, table, c
     assert str(other) == str(caught.value)
     for name in ("maybe_ours", "check_operation", "check_parameters", "token", "attempts"):
         assert getattr(other, name) == getattr(caught.value, name)
-
-
-BUSY = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated."
-LISTED = "An update is in progress for resource: arn"
-
-
-@pytest.mark.parametrize(
-    ("busy_wait", "name", "code", "message", "is_repeated"),
-    [
-        (None, "lambda.create_function", "ResourceConflictException", LISTED, True),
-        (None, "cloudformation.delete_stack", "ValidationError", BUSY, False),
-        (0, "lambda.create_function", "ResourceConflictException", LISTED, False),
-        (60, "lambda.create_function", "ResourceConflictException", LISTED, True),
-        (60, "cloudformation.delete_stack", "ValidationError", BUSY, True),
-        (60, "cloudformation.delete_stack", "ValidationError", "Stack s does not exist", False),
-        (0, "route53.create_hosted_zone", "PriorRequestNotComplete", "", False),
-    ],
-)
-def test_busy_wait_decides_what_is_repeated(
-    stock_botocore, virtual_time, answers, error_answer, busy_wait, name, code, message, is_repeated
-):
-    service, _, method = name.partition(".")
-    client = boto3.client(service, config=Config(parameter_validation=False))
-    made = answers(client, error_answer(code, message), {})
-    options = {"max_wait": 600, "allow_repeat": True, "busy_wait": busy_wait}
-    try:
-        idempotency.call_once(getattr(client, method), **options)
-    except idempotency.CallRefusedError:
-        assert not is_repeated
-    assert len(made.operations) == 1 + is_repeated
 
 
 def test_a_busy_call_is_refused_after_busy_wait(call_once, ec2, answers, error_answer, image):

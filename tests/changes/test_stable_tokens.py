@@ -19,15 +19,12 @@ def test_token_stays_the_same_from_one_release_to_the_next(ec2, operation):
     assert token_for(ec2, operation, "job-1") == "ef744a05-9e16-56b2-a2eb-ba277315f6ba"
 
 
-@pytest.mark.parametrize(
-    ("operation", "key", "error", "match"),
-    [
-        ("RunInstance", "k", ValueError, "'RunInstances'"),
-        ("DescribeInstances", "k", ValueError, "DescribeInstances has no"),
-        ("RunInstances", "", ValueError, "key"),
-        ("RunInstances", 7, TypeError, "key"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "key", "error", "match"), [
+    ("RunInstance", "k", ValueError, "'RunInstances'"),
+    ("DescribeInstances", "k", ValueError, "DescribeInstances has no"),
+    ("RunInstances", "", ValueError, "key"),
+    ("RunInstances", 7, TypeError, "key"),
+])  # fmt: skip
 def test_bad_input_is_refused(ec2, operation, key, error, match):
     with pytest.raises(error, match=match):
         token_for(ec2, operation, key)

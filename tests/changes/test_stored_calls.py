@@ -114,15 +114,11 @@ def test_resumed_call_waits_and_may_arrive_late(
 FUNCTION = {"FunctionName": "f", "Role": "arn:r", "Code": {"ZipFile": b"\x00\xff"}}
 
 
-@pytest.mark.parametrize(
-    ("method", "keywords", "error", "match"),
-    [
-        ("ec2.run_instances", {"in_store": object()}, TypeError, "in_store"),
-        ("ec2.run_instances", {"then_wait": ("InstanceRunning", dict)}, TypeError, "then_wait"),
-        ("ec2.run_instances", {"KeyName": object()}, TypeError, "KeyName"),
-        ("lambda.create_function", FUNCTION, ValueError, r"Code\.ZipFile"),
-    ],
-)
+@pytest.mark.parametrize(("method", "keywords", "error", "match"), [
+    ("ec2.run_instances", {"then_wait": ("InstanceRunning", dict)}, TypeError, "then_wait"),
+    ("ec2.run_instances", {"KeyName": object()}, TypeError, "KeyName"),
+    ("lambda.create_function", FUNCTION, ValueError, r"Code\.ZipFile"),
+])  # fmt: skip
 def test_what_cannot_be_stored_is_refused(
     stock_botocore, answers, small_store, method, keywords, error, match
 ):
@@ -194,15 +190,12 @@ def test_resumed_call_is_finished_in_its_store(ec2, answers, lost, image, runnin
         store.get_call("calls/1")
 
 
-@pytest.mark.parametrize(
-    ("name", "service", "options"),
-    [
-        ("service", "sns", {}),
-        ("region", "ec2", {"region_name": "eu-west-1"}),
-        ("endpoint", "ec2", {"endpoint_url": "http://localhost:4566"}),
-        ("account", "ec2", {"aws_account_id": "222222222222"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "service", "options"), [
+    ("service", "sns", {}),
+    ("region", "ec2", {"region_name": "eu-west-1"}),
+    ("endpoint", "ec2", {"endpoint_url": "http://localhost:4566"}),
+    ("account", "ec2", {"aws_account_id": "222222222222"}),
+])  # fmt: skip
 def test_client_for_elsewhere_is_refused(
     virtual_time, answers, lost, image, store, name, service, options
 ):
@@ -272,14 +265,11 @@ CODE, TOKEN = {"ActivationCode": "secret"}, {"SessionToken": "secret"}
 SECRET = {"SecretAccessKey": "secret"}
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "answer"),
-    [
-        ("iam.create_access_key", {}, {"AccessKey": {"AccessKeyId": "mine", **SECRET}}),
-        ("ssm.create_activation", {"IamRole": "r"}, {"ActivationId": "mine", **CODE}),
-        ("sts.assume_role", ROLE, {"SourceIdentity": "mine", "Credentials": TOKEN}),
-    ],
-)
+@pytest.mark.parametrize(("name", "parameters", "answer"), [
+    ("iam.create_access_key", {}, {"AccessKey": {"AccessKeyId": "mine", **SECRET}}),
+    ("ssm.create_activation", {"IamRole": "r"}, {"ActivationId": "mine", **CODE}),
+    ("sts.assume_role", ROLE, {"SourceIdentity": "mine", "Credentials": TOKEN}),
+])  # fmt: skip
 def test_secrets_of_a_response_are_not_kept(
     stock_botocore, virtual_time, answers, store, name, parameters, answer
 ):

@@ -7,17 +7,6 @@ import boto_waiters_plus as bwp
 from boto_waiters_plus import idempotency
 
 
-def test_wait_runs_under_a_definition(call_once, ec2, answers, waitable, image, running, polled):
-    service = answers(ec2, running, polled("running"))
-    acceptor = {"state": "success", "matcher": {"success": True}}
-    document = waitable("Ready", "DescribeInstances", acceptor, namespace="com.amazonaws.ec2")
-    (ready,) = bwp.load_definitions(document)
-    then_wait = (ready, lambda _: {"InstanceIds": ["i-7"]})
-    call = call_once(ec2.run_instances, max_wait=60, then_wait=then_wait, **image)
-    assert service.requests[1]["body"]["InstanceId.1"] == "i-7"
-    assert call.outcome.waiter == "Ready"
-
-
 def test_secrets_of_the_call_are_not_seen(call_once, answers, waitable, virtual_time):
     client = boto3.client("iam")
     answers(client, {"AccessKey": {"AccessKeyId": "key", "SecretAccessKey": "hidden"}}, {})
@@ -30,18 +19,6 @@ def test_secrets_of_the_call_are_not_seen(call_once, answers, waitable, virtual_
         call_once(client.create_access_key, max_wait=3, **given)
     assert caught.value.observed == ["key"]
     assert "hidden" not in str(caught.value)
-
-
-def test_call_and_wait_share_one_deadline(
-    call_once, ec2, answers, lost, image, running, polled, virtual_time
-):
-    answers(ec2, lost, lost, lost, running, polled("pending"))
-    start = virtual_time.now
-    with pytest.raises(bwp.WaiterTimeoutError) as caught:
-        call_once(ec2.run_instances, max_wait=100, then_wait="InstanceRunning", **image)
-    assert 95 <= virtual_time.now - start <= 100
-    assert caught.value.call.attempts == 4
-    assert caught.value.max_wait == 100
 
 
 def test_call_that_takes_all_the_time_leaves_none_for_the_wait(

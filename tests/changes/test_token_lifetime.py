@@ -29,13 +29,6 @@ def test_no_attempt_begins_at_the_end_of_the_lifetime(write, dynamodb, answers, 
     assert (error.outcome_unknown, error.token_lifetime, error.max_wait) == (True, 600, 3600)
 
 
-def test_shorter_max_wait_ends_the_call_as_ever(write, dynamodb, answers, lost):
-    answers(dynamodb, lost)
-    with pytest.raises(idempotency.CallTimeoutError) as caught:
-        write(max_wait=60)
-    assert f"pass ClientRequestToken='{caught.value.token}'" in str(caught.value)
-
-
 def test_wait_that_follows_has_all_of_max_wait(call_once, stock_botocore, answers, virtual_time):
     codebuild = boto3.client("codebuild")
     phases = [{"builds": [{"id": "b:1", "buildStatus": "IN_PROGRESS"}]}] * 100

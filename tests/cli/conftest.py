@@ -2,11 +2,11 @@
 
 import copy
 import json
-from types import SimpleNamespace
 
 import boto3
 import botocore
 import pytest
+from batch.calls import parsed
 from moto import mock_aws
 
 
@@ -72,9 +72,7 @@ def called():
     def answer(model, context, **_):
         if functions[-1] is None:
             return None
-        response = functions[-1](model.name, context["parameters"])
-        metadata = {"HTTPStatusCode": 200}
-        return SimpleNamespace(status_code=200), {**response, "ResponseMetadata": metadata}
+        return parsed(functions[-1](model.name, context["parameters"]), 200)
 
     def hook(session):
         session.register("provide-client-params", keep)

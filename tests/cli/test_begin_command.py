@@ -5,16 +5,16 @@ import re
 import shlex
 import signal
 import threading
-from types import SimpleNamespace
 
 import boto3
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import NoCredentialsError, ReadTimeoutError
-from moto import mock_aws
 
 from boto_waiters_plus.operations import Store
 from boto_waiters_plus.operations.in_memory import MEMORY
 
+pytestmark = pytest.mark.usefixtures("aws")
 RUN = "begin ec2 run-instances --image-id ami-1 --min-count 1 --max-count 1"
 NEW = "begin s3 create-bucket --bucket new-bucket --max-wait 9"
 DELETE = "begin s3 delete-bucket --bucket b --max-wait 9"
@@ -26,12 +26,6 @@ RUNS = {
 STOP = "boto-wait begin glue batch-stop-job-run --job-name nightly --job-run-ids 'jr 1'"
 
 
-@pytest.fixture(autouse=True)
-def _aws():
-    with mock_aws():
-        yield
-
-
 @pytest.fixture
 def database(tmp_path):
     """The path of a store."""
@@ -40,7 +34,7 @@ def database(tmp_path):
 
 
 @pytest.fixture
-def runs(called, virtual_time):
+def runs(aws, called, virtual_time):
     """Jobs that run, and stop, and never end."""
     calls = {name: iter(answers) for name, answers in RUNS.items()}
     called(lambda name, _: next(calls[name], RUNS[name][-1]))
@@ -310,16 +304,6 @@ def test_options_of_a_wait_are_passed_on(facts_of):
     assert (code, facts["outcome"], facts["attempts"]) == (124, "attempts used up", 2)
 
 
-def test_nothing_is_polled_where_nothing_was_accepted(facts_of, called):
-    refused = {"tasks": [], "failures": [{"arn": "arn:i", "reason": "RESOURCE:MEMORY"}]}
-    called(lambda *_: refused)
-    words = "begin ecs run-task --cluster c --task-definition t --then tasks-succeeded --max-wait 9"
-    code, facts, err = facts_of(f"{words} --include-response")
-    assert (code, facts["polled"], facts["last_response"]) == (255, {}, refused)
-    assert ("RESOURCE:MEMORY" in err, ", cluster=c: " in err) == (True, True)
-    assert "polled:" not in err
-
-
 def test_json_has_what_is_reported(facts_of, called):
     deployment = {"id": "d", "status": "PRIMARY", "rolloutState": "IN_PROGRESS"}
     service = {"serviceArn": "arn:aws:ecs:us-east-1:1:service/c/web", "status": "ACTIVE"}
@@ -335,9 +319,7 @@ def test_json_has_what_is_reported(facts_of, called):
 
 def test_nothing_to_change_is_a_success_if_allowed(command, facts_of, monkeypatch):
     refusal = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
-    metadata = {"ResponseMetadata": {"HTTPStatusCode": 400}}
-    response = SimpleNamespace(status_code=400), {**refusal, **metadata}
-    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: response)
+    monkeypatch.setattr("botocore.endpoint.Endpoint.make_request", lambda *_: parsed(refusal))
     words = "begin cloudformation update-stack --stack-name s --use-previous-template --max-wait 9"
     code, facts, _ = facts_of(f"{words} --no-change-ok")
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "unchanged", "ValidationError")
@@ -351,14 +333,3 @@ def test_what_is_gone_is_a_success_if_allowed(command, facts_of):
     assert (code, facts["basis"], facts["exception"]["code"]) == (0, "goal", "NoSuchBucket")
     assert command(words)[1] == "s3 DeleteBucket: 1 attempt, it is gone already\n"
     assert command(f"{words} --no-wait")[0] == 0
-
-
-def test_a_state_that_may_be_old_is_told_and_warned_of(command, called):
-    """So is the time that was given, of which the call takes a part."""
-    reboot = {"DBInstance": {"DBInstanceIdentifier": "db", "DBInstanceStatus": "available"}}
-    called(lambda name, _: {"DBInstances": [*reboot.values()]} if name[0] == "D" else reboot)
-    words = "begin rds reboot-db-instance --db-instance-identifier db --max-wait 1m"
-    code, _, err = command(words)
-    assert (code, "counts once it has held for 120 s" in err) == (124, True)
-    assert "timed out after 60 s" in err
-    assert "may be from before the call: it counts after 120 s" in err

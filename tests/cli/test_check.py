@@ -43,13 +43,6 @@ def run_check(command):
     return lambda *words: command("check", *words)
 
 
-def test_clean_file_exits_with_0(write, run_check):
-    code, out, err = run_check(write())
-    assert code == 0
-    assert [line for line in out.splitlines() if "NOTE" not in line] == []
-    assert err.startswith("boto-wait check: ")
-
-
 def test_event_is_a_line_with_its_location(write, run_check):
     file = write("cluster.state")
     code, out, err = run_check(file)

@@ -112,13 +112,6 @@ def test_rows_of_many_waits_can_be_told_apart(buckets, on_terminal, columns, mon
     assert last == "1 of 25 ended; 3 more not shown"
 
 
-def test_no_colour_is_respected(buckets, on_terminal, monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
-    text = on_terminal(80, "a")
-    assert "waiting for" in text
-    assert not re.search(r"\x1b\[[\d;]*3\d", text)
-
-
 @pytest.mark.parametrize(("term", "hidden"), [("dumb", None), ("xterm", "rich.live")])
 def test_lines_stand_in_for_a_table(buckets, on_terminal, monkeypatch, term, hidden):
     monkeypatch.setenv("TERM", term)

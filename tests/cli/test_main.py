@@ -123,10 +123,3 @@ def test_help_may_be_a_value_or_a_word(command, tmp_path, called):
     assert command("s3 bucket-exists --max-wait 9 --bucket help")[0] == 0
     (tmp_path / "script.py").write_text("import sys\nprint(sys.argv[1:])")
     assert command("run", tmp_path / "script.py", "help")[1] == "['help']\n"
-
-
-def test_columns_of_list_are_explained(helped):
-    legend = helped("list --help", 80).partition("--output")[2]
-    heads = helped("list s3").splitlines()[0].split()[2:]
-    for title in (*heads, "GENERATED", "CURATED"):
-        assert re.search(rf"^{title} +\w", legend, re.MULTILINE)

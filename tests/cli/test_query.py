@@ -5,7 +5,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from moto import mock_aws
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/command_lines.json").read_text("utf-8"))
 TABLE = "dynamodb table-exists --max-wait 9 --table-name"
@@ -13,13 +12,11 @@ DELETE = "begin dynamodb delete-table --max-wait 9 --allow-repeat --table-name"
 
 
 @pytest.fixture(autouse=True)
-def _aws():
-    with mock_aws():
-        table = {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST"}
-        table["AttributeDefinitions"] = [{"AttributeName": "id", "AttributeType": "S"}]
-        table["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
-        boto3.client("dynamodb").create_table(**table)
-        yield
+def _table(aws):
+    table = {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST"}
+    table["AttributeDefinitions"] = [{"AttributeName": "id", "AttributeType": "S"}]
+    table["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
+    boto3.client("dynamodb").create_table(**table)
 
 
 @pytest.mark.parametrize(("query", "expected"), CASES["queries"])

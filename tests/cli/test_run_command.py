@@ -5,9 +5,7 @@ import subprocess
 import sys
 from multiprocessing import spawn
 
-import boto3
 import pytest
-from moto import mock_aws
 
 POOLS = """
 import multiprocessing
@@ -61,10 +59,8 @@ def test_clients_of_a_script_are_extended(run, tmp_path):
     ("s3.get_waiter('bucket_exists').wait(Bucket='none')", 124),
     ("s3.head_bucket(Bucket='none')", 254), ("s3.head_bucket()", 2), ("import sys; sys.exit(7)", 7),
 ])  # fmt: skip
-def test_script_exits_with_the_code_of_its_error(script, code, run):
-    with mock_aws():
-        boto3.client("s3").create_bucket(Bucket="my-bucket")
-        found, _, err = run(START + script)
+def test_script_exits_with_the_code_of_its_error(script, code, run, aws):
+    found, _, err = run(START + script)
     assert (found, "Traceback" in err) == (code, code in (2, 124, 254))
 
 

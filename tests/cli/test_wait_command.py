@@ -39,11 +39,6 @@ def test_json_has_the_outcome(facts_of):
     assert facts == {**of_waiter, **end, **responses, "attempts": 1, "timeline": attempts}
 
 
-def test_expected_error_is_in_the_json(facts_of):
-    code, facts, _ = facts_of("s3 bucket-not-exists --bucket none --max-wait 9")
-    assert (code, facts["exception"]["code"]) == (0, "404")
-
-
 def test_time_that_is_over_is_a_timeout_without_a_request(facts_of):
     code, facts, _ = facts_of(f"{NONE} 0")
     assert (code, facts["attempts"]) == (124, 0)
@@ -74,14 +69,6 @@ def test_ctrl_c_tells_how_far_the_wait_came(facts_of, virtual_time):
     code, facts, err = facts_of(f"{NONE} 5m")
     assert (code, facts["outcome"], facts["observed"]) == (130, "interrupted", "404")
     assert re.search(r"s3 Bucket=none: interrupted after \d.\d s, last state seen: 404", err)
-
-
-def test_each_value_is_a_wait_of_its_own(command):
-    words = "s3 bucket-exists --max-wait 9 --output json --each bucket my-bucket none"
-    code, out, _ = command(words)
-    assert code == 124
-    outcomes = {facts["label"]: facts["outcome"] for facts in lines(out)}
-    assert outcomes == {"s3 Bucket=my-bucket": "succeeded", "s3 Bucket=none": "timed out"}
 
 
 def test_each_arn_of_one_name_has_a_label_of_its_own(command, called):
@@ -160,10 +147,3 @@ def test_retry_transient_decides_whether_a_closed_port_ends_the_wait(facts_of, w
     code, facts, err = facts_of(f"{NONE} 9m {words}")
     assert facts["attempts"] == attempts
     assert ("--retry-transient always" in err, code == 255) == (attempts == 1, attempts == 1)
-
-
-def test_a_state_that_says_that_it_failed_is_a_failure(command, called):
-    listed = [{"serviceName": "a", "status": "CREATE_FAILED"}]
-    called(lambda *_: {"services": listed})
-    code, _, err = command("ecs describe-services --services a --until ACTIVE --max-wait 1m")
-    assert (code, "says that it failed: " in err) == (255, True)

@@ -19,25 +19,21 @@ def first(pace, n=6):
     return [pace(attempt) for attempt in range(1, n + 1)]
 
 
-@pytest.mark.parametrize(
-    ("pace", "seconds"),
-    [
-        (fixed(2), [2, 2, 2, 2, 2, 2]),
-        (fixed(timedelta(minutes=1)), [60] * 6),
-        (linear(2), [2, 4, 6, 8, 10, 12]),
-        (linear(1, step=0.5), [1, 1.5, 2, 2.5, 3, 3.5]),
-        (linear(1, step=0), [1] * 6),
-        (linear(2, limit=5), [2, 4, 5, 5, 5, 5]),
-        (exponential(1), [1, 2, 4, 8, 16, 32]),
-        (exponential(1, factor=3, limit=20), [1, 3, 9, 20, 20, 20]),
-        (exponential(1, factor=1), [1] * 6),
-        (exponential(4, jitter="full", random=min), [0] * 6),
-        (exponential(4, jitter="full", random=max), [4, 8, 16, 32, 64, 128]),
-        (exponential(4, jitter="equal", random=min), [2, 4, 8, 16, 32, 64]),
-        (exponential(4, jitter="equal", random=max), [4, 8, 16, 32, 64, 128]),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize(("pace", "seconds"), [
+    (fixed(2), [2, 2, 2, 2, 2, 2]),
+    (fixed(timedelta(minutes=1)), [60] * 6),
+    (linear(2), [2, 4, 6, 8, 10, 12]),
+    (linear(1, step=0.5), [1, 1.5, 2, 2.5, 3, 3.5]),
+    (linear(1, step=0), [1] * 6),
+    (linear(2, limit=5), [2, 4, 5, 5, 5, 5]),
+    (exponential(1), [1, 2, 4, 8, 16, 32]),
+    (exponential(1, factor=3, limit=20), [1, 3, 9, 20, 20, 20]),
+    (exponential(1, factor=1), [1] * 6),
+    (exponential(4, jitter="full", random=min), [0] * 6),
+    (exponential(4, jitter="full", random=max), [4, 8, 16, 32, 64, 128]),
+    (exponential(4, jitter="equal", random=min), [2, 4, 8, 16, 32, 64]),
+    (exponential(4, jitter="equal", random=max), [4, 8, 16, 32, 64, 128]),
+], ids=repr)  # fmt: skip
 def test_a_pace_follows_its_formula(pace, seconds):
     assert first(pace) == seconds
 

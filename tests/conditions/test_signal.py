@@ -23,17 +23,14 @@ def box(virtual_time):
 
 
 @pytest.mark.parametrize("make", [Signal, threading.Event])
-@pytest.mark.parametrize(
-    ("options", "times"),
-    [
-        ({"interval": 20}, [0, 3.21]),
-        ({"initial_delay": 30}, [3.21]),
-        ({"polling": False}, [0, 3.21]),
-        ({"polling": False, "cancel_event": threading.Event()}, [0, 3.21]),
-        # Polling continues beside the signal.
-        ({"interval": 2}, [0, 2, 3.21]),
-    ],
-)
+@pytest.mark.parametrize(("options", "times"), [
+    ({"interval": 20}, [0, 3.21]),
+    ({"initial_delay": 30}, [3.21]),
+    ({"polling": False}, [0, 3.21]),
+    ({"polling": False, "cancel_event": threading.Event()}, [0, 3.21]),
+    # Polling continues beside the signal.
+    ({"interval": 2}, [0, 2, 3.21]),
+])  # fmt: skip
 def test_a_signal_ends_a_delay(forms, box, make, options, times):
     signal = make()
     if make is Signal:

@@ -32,20 +32,17 @@ def notification(message):
     return json.dumps({"Type": "Notification", "TopicArn": "arn:aws:sns:::t", "Message": message})
 
 
-@pytest.mark.parametrize(
-    ("body", "expression"),
-    [
-        pytest.param(EVENT, "detail.state == 'running'", id="EventBridge"),
-        pytest.param(notification(EVENT), "detail.state == 'running'", id="EventBridge by SNS"),
-        pytest.param(notification("Status='DONE'\n"), "@ == 'Status=\\'DONE\\'\n'", id="SNS"),
-        pytest.param('{"Records": []}', "keys(@) == ['Records']", id="raw delivery"),
-        pytest.param("ready", "@ == 'ready'", id="text"),
-        pytest.param("{broken", "@ == '{broken'", id="broken"),
-        pytest.param("[" * 100_000, "type(@) == 'string'", id="nested without end"),
-        pytest.param(NO_TEXT, "Message.a == `1`", id="an event that resembles SNS's"),
-        pytest.param(CONFIRMATION, "Message == 'hello'", id="no notification"),
-    ],
-)
+@pytest.mark.parametrize(("body", "expression"), [
+    pytest.param(EVENT, "detail.state == 'running'", id="EventBridge"),
+    pytest.param(notification(EVENT), "detail.state == 'running'", id="EventBridge by SNS"),
+    pytest.param(notification("Status='DONE'\n"), "@ == 'Status=\\'DONE\\'\n'", id="SNS"),
+    pytest.param('{"Records": []}', "keys(@) == ['Records']", id="raw delivery"),
+    pytest.param("ready", "@ == 'ready'", id="text"),
+    pytest.param("{broken", "@ == '{broken'", id="broken"),
+    pytest.param("[" * 100_000, "type(@) == 'string'", id="nested without end"),
+    pytest.param(NO_TEXT, "Message.a == `1`", id="an event that resembles SNS's"),
+    pytest.param(CONFIRMATION, "Message == 'hello'", id="no notification"),
+])  # fmt: skip
 def test_a_message_holds_an_event(matching, body, expression):
     assert matching(expression).deliver(body) is True
 

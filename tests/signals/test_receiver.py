@@ -3,16 +3,16 @@
 import asyncio
 import contextvars
 import logging
+import queue
 import threading
 
 import pytest
 
 from boto_waiters_plus.conditions import wait_for, wait_for_async
 from boto_waiters_plus.signals import SqsSignal
-from boto_waiters_plus.signals.receiver import Receiver
 from boto_waiters_plus.testing import virtual_time as open_virtual_time
 
-from .conftest import LONG, SOON, joined, receivers, refused, until
+from .conftest import LONG, SOON, URL, joined, receivers, refused, until
 
 
 @pytest.mark.parametrize("delete", [True, False])
@@ -166,20 +166,12 @@ def test_without_a_thread_the_wait_polls(signal, monkeypatch, caplog):
     assert "RuntimeError" in caplog.text
 
 
-def test_the_thread_has_the_context_variables_of_the_first_wait():
-    variable, seen, is_seen = contextvars.ContextVar("variable"), [], threading.Event()
-
-    class Queue:
-        label = "queue"
-
-        def receive(self, stop):
-            seen.append(variable.get("unset"))
-            is_seen.set()
-            stop.wait(LONG)
-
+def test_the_thread_has_the_context_variables_of_the_first_wait(sqs, monkeypatch):
+    variable, seen = contextvars.ContextVar("variable"), queue.SimpleQueue()
+    receive = lambda **_: seen.put(variable.get("unset")) or {}  # noqa: E731 - of the client
+    monkeypatch.setattr(sqs, "receive_message", receive)
     variable.set("set")
-    receiver = Receiver(Queue())
-    receiver.add("subscription", None)
-    assert is_seen.wait(LONG)
-    receiver.close()
-    assert seen == ["set"]
+    with SqsSignal(URL, client=sqs) as signal:
+        subscription = signal.subscribe()
+        assert seen.get(timeout=SOON) == "set"
+        subscription.unsubscribe()

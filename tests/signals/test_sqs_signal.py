@@ -1,13 +1,11 @@
 """`SqsSignal` without a queue: arguments, and waits that `deliver` wakes in virtual time."""
 
 import asyncio
-import json
 import queue
 from types import SimpleNamespace
 
 import pytest
 from botocore.config import Config
-from botocore.stub import Stubber
 from conditions.conftest import Box
 
 import boto_waiters_plus as bwp
@@ -32,21 +30,16 @@ def queue_of(service):
     return SimpleNamespace(url=URL, meta=SimpleNamespace(client=SESSION.client(service)))
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "says"),
-    [
-        (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue"),
-        (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue"),
-        (lambda sqs: SqsSignal(None, client=sqs), TypeError, "queue"),
-        (SqsSignal, TypeError, "queue"),
-        (lambda _: SqsSignal(URL), TypeError, "client"),
-        (lambda _: SqsSignal(URL, client="sqs"), TypeError, "client"),
-        (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
-        (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
-        (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
-        (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message"),
-    ],
-)
+@pytest.mark.parametrize(("make", "error", "says"), [
+    (lambda sqs: SqsSignal("changes", client=sqs), ValueError, "queue"),
+    (lambda sqs: SqsSignal("arn:aws:sqs:a:1:b", client=sqs), ValueError, "queue"),
+    (SqsSignal, TypeError, "queue"),
+    (lambda _: SqsSignal(URL), TypeError, "client"),
+    (lambda _: SqsSignal(URL, client=SESSION.client("sns")), ValueError, "client"),
+    (lambda _: SqsSignal(queue_of("sns")), ValueError, "queue"),
+    (lambda sqs: SqsSignal(queue_of("sqs"), client=sqs), TypeError, "has its own"),
+    (lambda sqs: SqsSignal(URL, client=sqs).deliver(7), TypeError, "message"),
+])  # fmt: skip
 def test_a_bad_argument_is_refused_before_any_request(sqs, make, error, says):
     with pytest.raises(error, match=says):
         make(sqs)
@@ -89,14 +82,6 @@ def box(virtual_time):
     return Box(virtual_time)
 
 
-def test_only_an_event_that_matches_ends_a_delay(signal, box, virtual_time):
-    virtual_time.call_at(2, lambda: signal.deliver(change("i-1", "stopped")))
-    virtual_time.call_at(3, lambda: signal.deliver("{broken"))
-    box.fill_at(3.21, lambda: signal.deliver(json.dumps(change("i-1", "running"))))
-    wait_for(box.read, max_wait=60, interval=20, signal=signal)
-    assert box.times == [0, 3.21]
-
-
 def test_without_a_match_every_message_wakes(sqs, box, virtual_time):
     signal = SqsSignal(URL, client=sqs)
     virtual_time.call_at(2, lambda: signal.deliver("{broken"))
@@ -133,14 +118,12 @@ def test_matching_adds_to_the_other_expressions(signal):
 
 
 @pytest.fixture
-def bucket():
+def bucket(answers, missing):
     """A client whose bucket exists at the second attempt."""
     bwp.install()
     client = SESSION.client("s3")
-    with Stubber(client) as stubber:
-        stubber.add_client_error("head_bucket", "404", http_status_code=404)
-        stubber.add_response("head_bucket", {"ResponseMetadata": {"HTTPStatusCode": 200}})
-        yield client
+    answers(client, missing, {})
+    return client
 
 
 def batch(client, **options):

@@ -3,6 +3,7 @@
 Each takes a client, a definition and options, and returns the outcome or raises.
 """
 
+import itertools
 from typing import NamedTuple
 
 from botocore import xform_name
@@ -23,6 +24,19 @@ SUBJECTS = {
     "codebuild": Subject({"names": ["a", "b"]}, "delete_project", {"name": "p"}),
     "cloudformation": Subject({"StackName": "web"}, "create_stack", {"StackName": "web"}),
 }
+
+
+def scripted(*answers):
+    """A callable that gives these states and errors; the last again and again."""
+    left = itertools.chain(answers, itertools.repeat(answers[-1]))
+
+    def call(**_):
+        answer = next(left)
+        if isinstance(answer, BaseException):
+            raise answer
+        return {"state": answer}
+
+    return call
 
 
 def subject(client):

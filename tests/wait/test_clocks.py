@@ -125,15 +125,11 @@ async def nothing():
     """Return nothing."""
 
 
-@pytest.mark.parametrize(
-    "sleep",
-    [
-        lambda time, pace: poll(int, NEVER, **pace),
-        lambda time, pace: poll(int, NEVER, cancel_event=time.event(), **pace),
-        lambda time, pace: asyncio.run(poll_async(nothing, NEVER, **pace)),
-    ],
-    ids=["blocking", "on an event", "awaited"],
-)
+@pytest.mark.parametrize("sleep", [
+    lambda time, pace: poll(int, NEVER, **pace),
+    lambda time, pace: poll(int, NEVER, cancel_event=time.event(), **pace),
+    lambda time, pace: asyncio.run(poll_async(nothing, NEVER, **pace)),
+], ids=["blocking", "on an event", "awaited"])  # fmt: skip
 def test_sleep_of_years_is_made_in_pieces(sluggish, sleep):
     with pytest.raises(WaiterTimeoutError):
         sleep(sluggish, {"max_wait": YEARS, "delay_pace": lambda _attempt: YEARS})

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
+from wait.forms import scripted
 
 from boto_waiters_plus import WaiterFailedError, WaiterTimeoutError
 from boto_waiters_plus.conditions import poll, wait_for_async
@@ -45,15 +46,7 @@ LINES = {
 
 @pytest.mark.parametrize(("answers", "expected"), LINES.values(), ids=LINES)
 def test_info_has_what_changes_and_debug_each_attempt(log, virtual_time, answers, expected):
-    left = iter(answers)
-
-    def call():
-        answer = next(left)
-        if isinstance(answer, Exception):
-            raise answer
-        return {"state": answer}
-
-    poll(call, waiter(), label="the thing", max_wait=600, delay_pace="fixed")
+    poll(scripted(*answers), waiter(), label="the thing", max_wait=600, delay_pace="fixed")
     assert all(" for the thing " in message for message in log.messages)
     found = {"INFO": [], "DEBUG": []}
     for record in log.records:
@@ -67,7 +60,7 @@ def test_info_has_what_changes_and_debug_each_attempt(log, virtual_time, answers
 
 def test_a_wait_that_fails_ends_with_its_message(log, virtual_time):
     with pytest.raises(WaiterTimeoutError) as caught:
-        poll(lambda: {"state": "starting"}, waiter(), max_wait=20)
+        poll(scripted("starting"), waiter(), max_wait=20)
     assert (log.records[-1].levelname, log.messages[-1]) == ("INFO", str(caught.value))
 
 
@@ -98,27 +91,20 @@ def test_nothing_of_a_response_but_the_state_is_written(response, path, log, vir
     assert SECRET not in f"{log.text}{caught.value}{caught.value!r}"
 
 
-def raises(error):
-    def call(**_parameters):
-        raise error
-
-    return call
-
-
 @pytest.mark.parametrize(
     ("error", "words"),
     [(ValueError(SECRET), "ValueError"), (ClientError({"Error": {"Code": "X"}}, "Y"), "X")],
 )
 def test_neither_parameters_nor_errors_of_no_service_are_written(log, virtual_time, error, words):
     with pytest.raises(WaiterFailedError, match=words) as caught:
-        poll(raises(error), waiter(), input={"SSECustomerKey": SECRET}, max_wait=60)
+        poll(scripted(error), waiter(), input={"SSECustomerKey": SECRET}, max_wait=60)
     assert SECRET not in f"{log.text}{caught.value}"
 
 
 @pytest.mark.parametrize("error", [KeyError, asyncio.CancelledError])
 def test_an_end_without_a_message_is_logged(log, error):
     with pytest.raises(error):
-        asyncio.run(wait_for_async(raises(error), max_wait=60, label="the thing"))
+        asyncio.run(wait_for_async(scripted(error()), max_wait=60, label="the thing"))
     words = "KeyError" if error is KeyError else "cancelled"
     assert words in log.messages[-1]
     assert log.records[-1].levelname == "INFO"

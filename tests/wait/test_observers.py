@@ -2,12 +2,11 @@
 
 import asyncio
 import dataclasses
-import itertools
-import threading
 import warnings
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from wait.forms import scripted
 
 import boto_waiters_plus as bwp
 from boto_waiters_plus.conditions import poll, poll_async
@@ -29,19 +28,6 @@ WAITER = bwp.WaiterDefinition.from_states(
     min_delay=5,
     max_delay=5,
 )
-
-
-def scripted(*answers):
-    """A callable that gives these answers; the last again and again."""
-    left = itertools.chain(answers, itertools.repeat(answers[-1]))
-
-    def call():
-        answer = next(left)
-        if isinstance(answer, Exception):
-            raise answer
-        return {"state": answer}
-
-    return call
 
 
 @pytest.fixture
@@ -85,29 +71,6 @@ def test_wait_id_tells_waits_apart(told, virtual_time):
     ids = [event.wait_id for event in told]
     assert ids == [ids[0]] * 4 + [ids[-1]] * 4
     assert ids[0] != ids[-1]
-
-
-IS_SET = threading.Event()
-IS_SET.set()
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "kind", "error"),
-    [
-        ("broken", {}, "failure", bwp.WaiterFailedError),
-        ("x", {}, "timeout", bwp.WaiterTimeoutError),
-        ("x", {"max_attempts": 3}, "timeout", bwp.WaiterAttemptsError),
-        ("x", {"cancel_event": IS_SET}, "cancel", bwp.WaiterCancelledError),
-    ],
-)
-def test_observer_gets_how_the_wait_ended(told, answer, options, kind, error, virtual_time):
-    with pytest.raises(error) as caught:
-        poll(scripted("starting", answer, LOST), WAITER, max_wait=12, **options)
-    assert {event.kind for event in told[:-1]} <= {"start", "attempt"}
-    assert (told[-1].kind, told[-1].error) == (kind, error.__name__)
-    assert (told[-1].attempt, told[-1].message) == (caught.value.attempts, str(caught.value))
-    # Of the last attempt that saw a state.
-    assert told[-1].state == caught.value.observed
 
 
 @pytest.mark.parametrize("value", [{"Password": "hunter2"}, ["x"] * 9, [{"k": "v"}]])

@@ -10,10 +10,10 @@ import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import boto3
 import pytest
+from batch.calls import parsed
 from botocore.exceptions import EndpointConnectionError
 from wait import forms
 
@@ -63,9 +63,7 @@ class World:
             answer = self._error(state[1:]) if state.startswith("!") else stack(state)
         elif model.name != "CreateStack":
             self.reads.append(model.name)
-        status = 400 if "Error" in answer else 200
-        metadata = {"HTTPStatusCode": status, "RetryAttempts": 0}
-        return SimpleNamespace(status_code=status), {**answer, "ResponseMetadata": metadata}
+        return parsed(answer)
 
     def made(self, options):
         """Options with what stands for an object: an event by when it is set, and so on."""
@@ -271,14 +269,11 @@ def told(world, option):
             return set(world.told)
 
 
-@pytest.mark.parametrize(
-    ("form", "option"),
-    [
-        *itertools.product(KINDS, ["on_attempt"]),
-        *itertools.product([*ON_SERVICE, by_poll], ["delay_history"]),
-        *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
-    ],
-)
+@pytest.mark.parametrize(("form", "option"), [
+    *itertools.product(KINDS, ["on_attempt"]),
+    *itertools.product([*ON_SERVICE, by_poll], ["delay_history"]),
+    *itertools.product(ON_SERVICE, ["show_parameters", "explain_failure"]),
+])  # fmt: skip
 @each_levels
 def test_what_options_tell_follows_precedence(run, form, option, levels):
     near, far, states, under_near, under_far, without = TOLD[option]
@@ -336,6 +331,14 @@ INDEX = {"BackupVaultName": "v", "RecoveryPointArn": "arn:point", "Index": "ENAB
 TUNNEL = {"VpnConnectionId": "vpn-1", "VpnTunnelOutsideIpAddress": "192.0.2.1"}
 
 
+VPN = {"VpnConnections": [{"State": "available"}]}
+MISSING = {"Error": {"Code": "ResourceNotFoundException"}}
+OF_EFFECTS = {
+    "settle_for": ("ec2", "modify_vpn_tunnel_certificate", TUNNEL, VPN),
+    "missing_ok_for": ("backup", "update_recovery_point_index_settings", INDEX, MISSING),
+}
+
+
 @pytest.mark.parametrize(
     ("given", "default", "last"), [(None, None, 60), (None, 11, 15), (6, 11, 10), (11, 6, 15)]
 )
@@ -343,23 +346,10 @@ TUNNEL = {"VpnConnectionId": "vpn-1", "VpnTunnelOutsideIpAddress": "192.0.2.1"}
     "option", ["settle_for", pytest.param("missing_ok_for", marks=pytest.mark.models)]
 )
 @pytest.mark.parametrize("way", ["begin", "call_once"])
-def test_effect_has_the_least_precedence(
-    virtual_time, answers, error_answer, way, option, given, default, last
-):
+def test_effect_has_the_least_precedence(virtual_time, answers, way, option, given, default, last):
     bwp.install(defaults=FIVE if default is None else {**FIVE, option: default})
-    client, polled = boto3.client("ec2" if option == "settle_for" else "backup"), []
-    method, parameters, answer = {
-        "settle_for": (
-            "modify_vpn_tunnel_certificate",
-            TUNNEL,
-            {"VpnConnections": [{"State": "available"}]},
-        ),
-        "missing_ok_for": (
-            "update_recovery_point_index_settings",
-            INDEX,
-            error_answer("ResourceNotFoundException"),
-        ),
-    }[option]
+    service, method, parameters, answer = OF_EFFECTS[option]
+    client, polled = boto3.client(service), []
     answers(client, {}, lambda: polled.append(virtual_time.now) or answer)
     call, own = getattr(client, method), {} if given is None else {option: given}
     with contextlib.suppress(bwp.WaiterFailedError):
@@ -385,13 +375,10 @@ def test_schedule_of_a_waiter_object(run, call, default, attempts):
 # --- time bounds --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("of_wait", "of_all", "of_block", "end"),
-    [
-        *[(20, 30, 40, 20), (30, 20, 40, 20), (30, 40, 20, 20)],
-        *[(None, 20, None, 20), (20, None, 30, 20), (None, None, 20, 20)],
-    ],
-)
+@pytest.mark.parametrize(("of_wait", "of_all", "of_block", "end"), [
+    *[(20, 30, 40, 20), (30, 20, 40, 20), (30, 40, 20, 20)],
+    *[(None, 20, None, 20), (20, None, 30, 20), (None, None, 20, 20)],
+])  # fmt: skip
 @pytest.mark.parametrize("kind", ["waiter", "condition"])
 def test_least_time_bounds_a_wait_of_a_batch(
     virtual_time, error_answer, kind, of_wait, of_all, of_block, end

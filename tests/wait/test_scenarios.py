@@ -11,13 +11,14 @@ import math
 import threading
 import time
 import traceback
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import boto3
 import botocore.exceptions
 import pytest
-from aio.clients import required
+from aio.clients import KEYS, required
+from batch.calls import parsed
 from wait import forms
 
 import boto_waiters_plus as bwp
@@ -28,7 +29,6 @@ from boto_waiters_plus.signals import Signal
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scenarios.json").read_text())
 WAITS = [{**each, "waiter": CASES["waiters"][each["waiter"]]} for each in CASES["waits"]]
 INPUT = forms.SUBJECTS["codebuild"].parameters
-KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
 # A task checks its signals this often, in seconds.
 SLACK = 0.06
 
@@ -60,14 +60,12 @@ class Operation:
         if model.name == "DeleteProject":
             self.is_begun = True
             self._clock.advance(self.call_takes)
-            return SimpleNamespace(status_code=200), {"ResponseMetadata": {"HTTPStatusCode": 200}}
+            return parsed({})
         match self._next():
             case {"returns": response}:
-                response = {**(response or {}), "ResponseMetadata": {"HTTPStatusCode": 200}}
+                return parsed(response or {})
             case {"raises": code} | {"client_error": code}:
-                response = error_response(code)
-        status = response["ResponseMetadata"]["HTTPStatusCode"]
-        return SimpleNamespace(status_code=status), response
+                return parsed(error_response(code))
 
     def _next(self):
         self.attempts.append(self._clock.now)
@@ -83,8 +81,8 @@ class Operation:
 
 
 def error_response(code):
-    error = {"Code": code, "Message": "no luck"}
-    return {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    metadata = {"HTTPStatusCode": 400}
+    return {"Error": {"Code": code, "Message": "no luck"}, "ResponseMetadata": metadata}
 
 
 def options_of(scenario, clock):
@@ -264,11 +262,8 @@ def by_case_in_batch(operation, scenario, options):
 def by_case_in_batch_async(operation, scenario, options):
     cases, options = condition_of(scenario, options)
 
-    async def call():
-        return operation(**INPUT)
-
     async def main():
-        wait = ConditionWait(call, cases, **options)
+        wait = ConditionWait(partial(awaited(operation), **INPUT), cases, **options)
         return (await bwp.wait_all_async([wait], on_failure="collect"))[0]
 
     return in_loop(operation, main())
@@ -394,15 +389,12 @@ class Events:
         assert kinds == ["start", *["attempt"] * attempts, end]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "form"),
-    [
-        pytest.param(scenario, form, id=f"{scenario['name']}, {form}")
-        for scenario in WAITS
-        for form in FORMS
-        if has(form, scenario)
-    ],
-)
+@pytest.mark.parametrize(("scenario", "form"), [
+    pytest.param(scenario, form, id=f"{scenario['name']}, {form}")
+    for scenario in WAITS
+    for form in FORMS
+    if has(form, scenario)
+])  # fmt: skip
 def test_scenario(scenario, form, virtual_time, caplog):
     caplog.set_level(logging.DEBUG, logger="boto_waiters_plus")
     operation, options = Operation(scenario, virtual_time), options_of(scenario, virtual_time)
@@ -442,7 +434,13 @@ def test_scenario(scenario, form, virtual_time, caplog):
     assert form in STOCK or scenario.get("message", "") in str(end)
     if form not in STORED:
         check_last_answer(end, scenario["answers"])
+        assert [each.attempt for each in end.timeline] == [*range(1, 1 + end.attempts)]
     assert end.observed == scenario["observed"]
+    last = events.of_wait[-1]
+    assert last.attempt == end.attempts
+    if isinstance(end, bwp.WaiterError):
+        facts = (type(end).__name__, str(end), end.observed)
+        assert (last.error, last.message, last.state) == facts
 
 
 def check_last_answer(end, answers):

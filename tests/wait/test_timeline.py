@@ -22,17 +22,9 @@ def wait(client, **options):
     return client.wait_until_stream_exists(StreamName="s", **{"max_wait": 900, **options})
 
 
-@pytest.mark.parametrize("way", ["wait_until", "get_waiter", "wait_all"])
-def test_each_attempt_has_its_time_and_state(kinesis, answers, creating, active, way):
+def test_each_attempt_has_its_time_and_state(kinesis, answers, creating, active):
     answers(kinesis, creating, THROTTLE, creating, active)
-    if way == "wait_until":
-        outcome = wait(kinesis, **EVERY_SECOND)
-    elif way == "get_waiter":
-        waiter, schedule = kinesis.get_waiter("stream_exists"), {"Delay": 1, "MaxAttempts": 9}
-        outcome = waiter.wait(StreamName="s", WaiterConfig=schedule)
-    else:
-        each = bwp.Wait(kinesis, "stream_exists", {"StreamName": "s"}, **EVERY_SECOND)
-        [outcome] = bwp.wait_all([each], max_wait=900)
+    outcome = wait(kinesis, **EVERY_SECOND)
     states = ("CREATING", "ThrottlingException", "CREATING", "ACTIVE")
     found = [(attempt, round(elapsed, 1), state) for attempt, elapsed, state in outcome.timeline]
     assert found == [(place + 1, place, state) for place, state in enumerate(states)]
@@ -81,16 +73,3 @@ def test_states_that_may_not_be_shown_are_left_out(answers, virtual_time):
     answers(sts, *[{"Credentials": {"SecretAccessKey": value}} for value in ("hidden", "x")])
     outcome = bwp.wait_until(sts, token, max_wait=60)
     assert [entry.state for entry in outcome.timeline] == [None, None]
-
-
-def test_more_states_than_may_be_listed_are_counted(answers, virtual_time):
-    bwp.install()
-    ec2, ids = boto3.client("ec2"), [f"i-{number}" for number in range(9)]
-
-    def instances(state):
-        each = [{"InstanceId": name, "State": {"Name": state}} for name in ids]
-        return {"Reservations": [{"Instances": each}]}
-
-    answers(ec2, instances("pending"), instances("running"))
-    outcome = ec2.wait_until_instance_running(InstanceIds=ids, max_wait=300)
-    assert [entry.state for entry in outcome.timeline] == ["9 pending", "9 running"]
