@@ -1,5 +1,6 @@
 """`until_state="gone"`: what says that a resource does not exist any more."""
 
+import functools
 import json
 
 import boto3
@@ -14,18 +15,10 @@ ROWS = json.loads((CASES / "until-gone.json").read_text("utf-8"))["rows"]
 VPC = {"VpcId": "vpc-1", "State": "available"}
 
 
-@pytest.fixture(params=WAYS.values(), ids=WAYS)
+@pytest.fixture(params=WAYS)
 def until_gone(request, virtual_time):
     """`until_gone(client, operation, **parameters)`: the outcome, in each way to wait."""
-
-    def until_gone(client, operation, **parameters):
-        options = {"until_state": "gone", "max_wait": 600, **parameters}
-        end = request.param(client, operation, **options)
-        if isinstance(end, Exception):
-            raise end
-        return end
-
-    return until_gone
+    return functools.partial(request.param, until_state="gone", max_wait=600)
 
 
 @pytest.fixture
