@@ -52,4 +52,6 @@ def test_a_wait_inside_a_first_wait_is_no_deadlock(answers, way):
     calls, results = first_wait(way, answers, -1)
     assert results == [1]
     for number in range(1, calls, max(1, calls // 30)):
-        assert first_wait(way, answers, number)[1] == [1, 1]
+        # A wait may make fewer calls than the one before: nothing interrupts it then.
+        made, results = first_wait(way, answers, number)
+        assert results == [1, 1] or (made < number and results == [1])
