@@ -221,7 +221,7 @@ class ThreadExecutor:
 
 
 def _nothing() -> None:
-    """Do nothing: it was put into a queue to end a wait."""
+    """Do nothing: in a queue it ends the wait for an item."""
 
 
 def _is_set_within(seconds: float, event: CancelEvent) -> bool:

@@ -256,7 +256,7 @@ class ScreenCall(PlannedCall):
     def call_for(self, tasks: Sequence[Task]) -> PlannedCall:  # noqa: ARG002 - it has read of all
         return self
 
-    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - whenever it ends
+    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - the time does not matter
         if isinstance(result, Exception):
             return Split([(task, result) for task in self.tasks])
         try:

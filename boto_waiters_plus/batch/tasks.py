@@ -364,7 +364,7 @@ class OwnCall(PlannedCall):
         task = self.tasks[0]
         return task.calls if task.run.search is None else task.calls.reading(task.run.search.send)
 
-    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - one wait has all of it, whenever
+    def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - one wait has all of it, at any time
         task = self.tasks[0]
         share: Share = result
         if isinstance(result, Reply) and task.run.search is None and is_answer(result):
