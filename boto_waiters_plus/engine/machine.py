@@ -122,6 +122,17 @@ class Limits(NamedTuple):
     deadline: float | None = None
     """The time from the start after which nothing may run, whatever the other limits are."""
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether max_wait leaves the last call any time."""
+        return self.covers_end or not self.count_requests
+
+    @property
+    def end(self) -> float:
+        """When everything has to be over, in seconds from the start."""
+        bounds = self.deadline, None if self.is_unbounded else self.max_wait
+        return min((bound for bound in bounds if bound is not None), default=math.inf)
+
 
 class Endings(NamedTuple):
     """Which answers end a wait, and when; times are in seconds."""
@@ -433,17 +444,10 @@ class Machine:
 
     __slots__ = (
         "_clock",
-        "_counts_requests",
-        "_delays",
         "_digest",
         "_end",
-        "_endings",
         "_failure",
-        "_is_unbounded",
-        "_left",
-        "_limits",
-        "_max_wait",
-        "_overdue",
+        "_policy",
         "_reads",
         "_reads_end",
         "_rests_at",
@@ -468,21 +472,10 @@ class Machine:
         """Why the last answer, a success or a failure, does not count yet; None: it does, or it is
         neither. Not part of the state: a wait that is resumed polls again."""
         self._states = states
-        self._delays, self._limits, self._endings = policy
+        self._policy = policy
         self._digest = digest
         self._clock = now
-        limits = policy.limits
-        # Of the limits these are read several times at a poll.
-        self._max_wait, self._counts_requests = limits.max_wait, limits.count_requests
-        self._is_unbounded = limits.covers_end or not self._counts_requests
-        """Whether max_wait leaves the last call any time."""
-        # When everything has to be over, in seconds from the start.
-        self._end = math.inf if limits.deadline is None else limits.deadline
-        if limits.max_wait is not None and not self._is_unbounded:
-            self._end = min(self._end, limits.max_wait)
-        self._left = self._end
-        """The time until everything has to be over, as of the last step."""
-        self._overdue = False
+        self._end = policy.limits.end
         # When the state that was seen last will have held for long enough.
         self._rests_at = math.inf
         # Not part of the state: a wait that is resumed polls again.
@@ -531,6 +524,15 @@ class Machine:
         passed = 0.0 if self._clock is None else now - self._clock
         return passed > self._left
 
+    @property
+    def _left(self) -> float:
+        """The time until everything has to be over, as of the last step."""
+        return self._end - self.state.elapsed
+
+    @property
+    def _is_overdue(self) -> bool:
+        return self._left < -ROUNDING * max(1.0, self.state.elapsed)
+
     def step(self, event: Event, now: float, random: Random) -> Decision:
         """Take an event at time `now` (any monotonic clock, in seconds) and decide what is next.
 
@@ -543,8 +545,6 @@ class Machine:
         if state.phase is _PAUSING:
             passed = self._sleep(event, passed, CLOCK_STEPS * math.ulp(now))
         state.elapsed += passed
-        self._left = left = self._end - state.elapsed
-        self._overdue = left < 0 and left < -ROUNDING * max(1.0, state.elapsed)
         phase = state.phase
         decision: Decision
         if phase is _POLLING and self._failure is not None:
@@ -592,11 +592,12 @@ class Machine:
             state.attempts -= 1
             return self._poll()
         if state.phase is _PAUSING:
-            return TimedOut() if self._overdue else Pause(state.pause, state.brought_forward)
+            return TimedOut() if self._is_overdue else Pause(state.pause, state.brought_forward)
         if self._left <= 0:
             return TimedOut()
-        if self._delays.initial_delay and self._remaining() > 0:
-            return self._pause_with_room(self._delays.initial_delay)
+        initial_delay = self._policy.delays.initial_delay
+        if initial_delay and self._remaining() > 0:
+            return self._pause_with_room(initial_delay)
         return self._poll()
 
     def _woken(self, *, early: bool) -> Decision:
@@ -613,12 +614,12 @@ class Machine:
                 return Pause(state.pause, is_brought_forward=True)
         if early or state.brought_forward:
             state.brought_forward = False
-            spacing = min(SHORTEST_EARLY_SPACING, self._delays.min_delay)
+            spacing = min(SHORTEST_EARLY_SPACING, self._policy.delays.min_delay)
             state.next_early = state.elapsed + spacing
         return self._poll()
 
     def _poll(self) -> Decision:
-        if self._overdue:
+        if self._is_overdue:
             return TimedOut()
         state = self.state
         if not state.attempts:
@@ -626,19 +627,19 @@ class Machine:
         state.phase = _POLLING
         state.attempts += 1
         state.pause = 0
-        left = self._left
-        if self._is_unbounded:
-            pauses = 0 if self._max_wait is None else self._remaining()
-            left = min(left, max(pauses, 2 * state.slowest, self._limits.patience))
+        left, limits = self._left, self._policy.limits
+        if limits.is_unbounded:
+            pauses = 0 if limits.max_wait is None else self._remaining()
+            left = min(left, max(pauses, 2 * state.slowest, limits.patience))
         return Poll(None if left == math.inf else max(0.0, left))
 
     def _judge(self, event: Responded | Raised, random: Random, *, began: float) -> Decision:
         self.is_transient, self._rests_at = False, math.inf
         # Step 2 of the workflow comes before the acceptors: a late answer does not count.
-        if self._overdue:
+        if self._is_overdue:
             self.held_back = None
             return TimedOut()
-        state, facts = self.state, event.facts
+        state, facts, endings = self.state, event.facts, self._policy.endings
         state.throttles += facts.throttled
         # Steps 3 and 4.
         is_error = isinstance(event, Raised)
@@ -656,12 +657,12 @@ class Machine:
             verdict = _FAILURE if is_end else _RETRY
         else:
             verdict = self._states[facts.acceptor]
-        if self._endings.settle_for and not is_error:
+        if endings.settle_for and not is_error:
             verdict = self._settled(verdict, facts, began)
         if verdict is _FAILURE and not self._is_retried_for_now(facts):
             failure = Failed(facts.acceptor)
             self._reads_end = state.elapsed + LONGEST_READS
-            return failure if is_error or not self._endings.explain else self._explain(failure)
+            return failure if is_error or not endings.explain else self._explain(failure)
         if verdict is not _SUCCESS:
             state.successes, state.holding = 0, False
             return self._retry(facts, random)
@@ -670,7 +671,7 @@ class Machine:
             state.holding, state.held_since = True, state.elapsed
         if facts.acceptor is not None and self._has_held(began):
             return Succeeded(facts.acceptor)
-        self.held_back = HeldBack(self._endings.success_for, self._endings.success_count)
+        self.held_back = HeldBack(endings.success_for, endings.success_count)
         return self._retry(facts, random)
 
     def _explain(self, failure: Failed) -> Decision:
@@ -691,7 +692,7 @@ class Machine:
             return verdict
         if not state.resting:
             state.resting, state.rested_since = True, state.elapsed
-        needed = self._endings.settle_for
+        needed = self._policy.endings.settle_for
         if state.moved:
             needed = min(needed, facts.rest_for)
         has_held = began - state.rested_since >= needed - ROUNDING * max(1.0, began)
@@ -707,12 +708,13 @@ class Machine:
             return True
         if facts.acceptor is not None:
             return False
-        rule = self._endings.retry_transient
+        rule = self._policy.endings.retry_transient
         return self.state.answered or not facts.unconnected if rule == "answered" else rule
 
     def _is_retried_for_now(self, facts: Facts) -> bool:
         """Whether `missing_ok_for` or `retry_errors_for` turns this failure into a retry."""
-        endings, since_first = self._endings, self.state.elapsed - self.state.first_attempt
+        endings, state = self._policy.endings, self.state
+        since_first = state.elapsed - state.first_attempt
         if facts.missing and since_first < endings.missing_ok_for:
             return True
         return any(
@@ -722,7 +724,7 @@ class Machine:
 
     def _has_held(self, began: float) -> bool:
         """Whether an attempt that began at this `elapsed` completes the successes."""
-        endings, state = self._endings, self.state
+        endings, state = self._policy.endings, self.state
         if state.successes < endings.success_count:
             return False
         rounding = ROUNDING * max(1.0, state.elapsed)
@@ -732,14 +734,14 @@ class Machine:
 
     def _retry(self, facts: Facts, random: Random) -> Decision:
         """Step 5: make another attempt, unless time or attempts are used up."""
-        limits, delays, pace = self._limits, self._delays, self._delays.pace
-        state, remaining = self.state, self._remaining()
+        delays, limits, _ = self._policy
+        state, remaining, pace = self.state, self._remaining(), delays.pace
         if limits.max_attempts is not None and state.attempts >= limits.max_attempts:
             return AttemptsUsedUp()
         least = ROUNDING * max(1.0, state.elapsed) if limits.covers_end else SHORTEST_PAUSE
         if state.last or remaining < least:
             # A budget of sleep is the schedule of a stock waiter, which ends by its attempts.
-            is_schedule = not self._counts_requests and remaining < self._left
+            is_schedule = not limits.count_requests and remaining < self._left
             return AttemptsUsedUp() if is_schedule else TimedOut()
         if state.holding:
             return self._pause_before_success()
@@ -750,21 +752,22 @@ class Machine:
         behind = shortest if pace is None else self._reserve(shortest, remaining)
         if remaining - delay <= behind:
             last = self._last_delay(shortest, remaining)
-            if self._counts_requests or last <= max(delay, delays.max_delay):
+            if limits.count_requests or last <= max(delay, delays.max_delay):
                 return self._pause(last, last=True)
             # One more, a short one: no delay of a stock waiter is longer than the others.
         return self._pause(delay, last=False)
 
     def _remaining(self) -> float:
         """The time that may still be slept."""
-        if self._max_wait is None or not self._is_unbounded:
+        limits, state = self._policy.limits, self.state
+        if limits.max_wait is None or not limits.is_unbounded:
             return self._left
-        used = self.state.elapsed if self._counts_requests else self.state.slept
-        return min(self._left, self._max_wait - used)
+        used = state.elapsed if limits.count_requests else state.slept
+        return min(self._left, limits.max_wait - used)
 
     def _delay(self, facts: Facts, remaining: float, random: Random) -> float:
         """The delay before the next attempt, whether or not another one fits after it."""
-        least, most, pace, _, spread, learned = self._delays
+        least, most, pace, _, spread, learned = self._policy.delays
         attempts = self.state.attempts
         if pace is not None:
             return _usable(pace(attempts)) if callable(pace) else least
@@ -774,7 +777,7 @@ class Machine:
             delay = learned_delay(learned, elapsed, min_delay=least, max_delay=most, random=random)
         if delay is None:
             delay = jittered_delay(attempts, min_delay=least, max_delay=most, random=random)
-        if spread and (most_attempts := self._limits.max_attempts) is not None:
+        if spread and (most_attempts := self._policy.limits.max_attempts) is not None:
             # Short draws must not use up the attempts of a stock waiter before its time.
             delay = max(delay, remaining / (most_attempts - attempts))
         return min(delay, max(least, self._rests_at - self.state.elapsed))
@@ -784,8 +787,9 @@ class Machine:
 
         They are min_delay apart; the one that could complete `success_for` begins when it does.
         """
-        endings, most, state = self._endings, self._limits.max_attempts, self.state
-        wanted, needed = self._delays.min_delay, 0.0
+        delays, limits, endings = self._policy
+        most, state = limits.max_attempts, self.state
+        wanted, needed = delays.min_delay, 0.0
         if endings.success_for:
             needed = state.held_since + endings.success_for - state.elapsed
             if most is not None:
@@ -812,10 +816,11 @@ class Machine:
 
     def _reserve(self, shortest: float, remaining: float) -> float:
         """The time to keep free for the last attempt."""
-        rule = self._limits.last_attempt
-        if self._limits.covers_end:
+        limits = self._policy.limits
+        rule = limits.last_attempt
+        if limits.covers_end:
             rule = LastAttempt.DEADLINE
-        if self._is_unbounded and self._left <= remaining:
+        if limits.is_unbounded and self._left <= remaining:
             # max_wait leaves the last call any time, but the deadline around it does not.
             rule = LastAttempt.LATE
         match rule:
@@ -830,7 +835,7 @@ class Machine:
     def _last_delay(self, shortest: float, remaining: float) -> float:
         reserve = self._reserve(shortest, remaining)
         delay = last_delay(remaining, reserve)
-        if self._limits.last_attempt is LastAttempt.SPEC and reserve < remaining:
+        if self._policy.limits.last_attempt is LastAttempt.SPEC and reserve < remaining:
             return delay
         # Where the reserve takes most of what is left, the attempt is made half way: at once, it
         # would only see the state that was seen a moment ago.
@@ -838,7 +843,8 @@ class Machine:
 
     def _pause(self, seconds: float, *, last: bool) -> Decision:
         # botocore's `Delay=0` is a schedule that only its attempts bound: it may spin.
-        if self._max_wait is not None or self._limits.max_attempts is None:
+        limits = self._policy.limits
+        if limits.max_wait is not None or limits.max_attempts is None:
             seconds = max(seconds, SHORTEST_PAUSE)
         state = self.state
         state.phase, state.pause, state.last = _PAUSING, seconds, last
