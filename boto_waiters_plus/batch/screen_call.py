@@ -152,7 +152,7 @@ class ScreenedGroup(Group):
             observed=None if is_sensitive else match.observed,
             state=reported_text(reported) or None,
             reported=reported,
-            last_response=run.last_response,
+            response=run.last_response,
             coalesced=True,
         )
 

@@ -32,7 +32,7 @@ from ..service.errors import error_facts, told_by
 from ..service.reports import StateReports
 from ..settings import Observer
 from ..wait.drivers import PreparedWait
-from ..wait.facts import Attempt, message_of
+from ..wait.facts import NO_REASON, Attempt, reason_in
 from ..wait.wait_run import WaitRun
 from ..wait.wording import reason_of
 from .form_options import CheckedOptions, Else, OnTimeout, checked_else, settings_of_forms
@@ -151,8 +151,7 @@ class ValueJudge:
             observed=None if is_sensitive else match.observed,
             state=reported_text(reported) or state,
             reported=reported,
-            service_message=None if is_sensitive else message_of(match.message),
-            last_response=value if isinstance(value, Mapping) else {},
+            reason=NO_REASON if is_sensitive else reason_in(match.message),
             problems=match.problems,
         )
 
@@ -228,7 +227,6 @@ class CasesJudge:
             response=value,
             observed=observed if may_show(observed) else None,
             state=_state_of(observed),
-            last_response=value if isinstance(value, Mapping) else {},
         )
 
 

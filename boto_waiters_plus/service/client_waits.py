@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.model import OperationModel
 
@@ -100,26 +100,27 @@ class ClientRequest:
 
     def begin_search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
         """Begin the search for the cause of a failure."""
-        # Not a function of its own for each of thousands of waits.
-        of_wait = self.client, self.operation, self.parameters
-        return search(*of_wait, response, elapsed, self.call, self._reads)
+        of_wait = self.client, self.operation, self.parameters, self.call, self._reads
+        return SearchedCall(*of_wait).begin_search(response, elapsed)
 
     def _on_one_page(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         return on_one_page(self.waiter.polling.coalescing, self.waiter.operation, parameters)
 
 
-def search(
-    client: Any,
-    operation: OperationModel,
-    parameters: Mapping[str, Any],
-    response: Mapping[str, Any],
-    elapsed: float,
-    *known: Any,
-) -> CauseSearch | None:
-    """Begin the search for the cause of a failure; see `causes.begin_search`."""
-    from .causes import begin_search  # noqa: PLC0415 - for failures only
+class SearchedCall(NamedTuple):
+    """What the search for the cause of a failure knows of a wait."""
 
-    return begin_search(client, operation, response, elapsed, parameters, *known)
+    client: Any
+    operation: OperationModel
+    parameters: Mapping[str, Any]
+    call: Mapping[str, Any] | None = None
+    reads: Iterator[object] | None = None
+
+    def begin_search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        """Begin the search."""
+        from .causes import begin_search  # noqa: PLC0415 - for failures only
+
+        return begin_search(*self, response, elapsed)
 
 
 # --- the wait ------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ def wait_of(
         label=label or request.label_under(options),
         show_parameters=options.show_parameters is not False,
         observers=observers,
-        begin_search=request.begin_search,
+        searched=request,
         refused=RefusedPart.of(request.call),
         **own,
     )

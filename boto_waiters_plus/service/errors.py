@@ -28,7 +28,7 @@ from ..calls.errors import OnTheWay, errors_inside, is_passing, on_the_way, unre
 from ..calls.private_names import is_retryable
 from ..engine.machine import Facts
 from ..engine.redaction import cut, printable, without_secrets
-from ..wait.facts import Attempt
+from ..wait.facts import NO_REASON, Attempt, FoundReason
 from .data_model import has_sensitive_output
 from .parameters import wrong_parameters
 from .shapes import is_sensitive
@@ -94,13 +94,13 @@ class ErrorFacts:
                 error=self.text,
                 error_code=_of_call(self.other_call, self.code),
                 other_call=self.other_call,
-                service_message=None if self.sensitive else self.message,
-                last_response=self.response,
+                reason=NO_REASON if self.sensitive else FoundReason(self.message),
+                response=self.response,
             )
             # Of others than those of the service, none says the same as another.
             self._last = None if self.message is None else made
             return made
-        last.exception, last.error, last.last_response = error, self.text, self.response
+        last.exception, last.error, last.response = error, self.text, self.response
         last.coalesced = False
         return last
 

@@ -11,7 +11,7 @@ from ..calls.budget import Reply
 from ..engine.acceptors import AcceptorState
 from ..engine.path_interpreter import SpecEvaluation
 from ..engine.reports import reported_text
-from ..wait.facts import Attempt, IsMeant, ItemsById, UnfinishedIds, message_of
+from ..wait.facts import NO_REASON, Attempt, IsMeant, ItemsById, UnfinishedIds, reason_in
 from .errors import ErrorFacts, error_facts
 from .sharing import AcceptorOf, ById
 
@@ -115,14 +115,11 @@ class DefinitionJudge:
             observed=match.observed if safe_to_show else None,
             state=reported_text(reported) or (match.state if safe_to_show else None),
             reported=reported,
-            service_message=None
-            if match.message is None or not safe_to_show
-            else message_of(match.message),
+            reason=reason_in(match.message) if safe_to_show else NO_REASON,
             find_reason=find_reason,
             find_unmet=None
             if self._call is None or not safe_to_show
             else partial(waiter.unmet, found, self._call),
-            last_response=response if isinstance(response, Mapping) else {},
             problems=match.problems,
             by_id=by_item
             if waiter.coalescing is None
@@ -185,7 +182,7 @@ def again(last: Attempt | None, response: Any) -> Attempt | None:
     same = {**before, _METADATA: metadata}
     if _status(before) != metadata.get("HTTPStatusCode") or same != response:
         return None
-    last.response = last.last_response = same
+    last.response = same
     last.coalesced = False
     return last
 

@@ -206,7 +206,6 @@ class StockJudge:
             state=reported_text(reported) or seen.text,
             reported=reported,
             find_reason=partial(acceptors.reason, index),
-            last_response=response if isinstance(response, Mapping) else {},
             problems=tuple(evaluated.problems),
             by_id=None
             if acceptors.coalescing is None

@@ -26,7 +26,7 @@ from ..engine.model import WaitDescription
 from ..engine.redaction import printable
 from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
-from ..service.client_waits import search
+from ..service.client_waits import SearchedCall
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
@@ -136,9 +136,9 @@ def _prepared(
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
-    begin_search = None
+    searched = None
     if resolved.policy.endings.explain and method is not None and model is not None:
-        begin_search = partial(search, client, model, parameters)
+        searched = SearchedCall(client, model, parameters)
     message = None if model is None else empty_id_list(model, parameters)
     if message is not None:
         warn(message, UserWarning)
@@ -156,7 +156,7 @@ def _prepared(
         wording=_stock_wording,
         is_raw=_is_raised_raw,
         called_at=called_at,
-        begin_search=begin_search,
+        searched=searched,
     )
     _refuse_other_kind(waiter.name, client, awaited=awaited)
     return PreparedWait(
@@ -281,7 +281,7 @@ def _ends_in_error_response(run: WaitRun) -> bool:
 def _error_in_botocores_words(run: WaitRun) -> str:
     error = run.last_response.get("Error", {})
     code, message = error.get("Code", "Unknown"), error.get("Message", "Unknown")
-    if message and run.attempt is not None and run.attempt.service_message is None:
+    if message and run.attempt is not None and run.attempt.reason.text is None:
         # It may not be shown: the model calls it sensitive, or it is no message.
         message = "Unknown"
     return printable(f"An error occurred ({code}): {message}")

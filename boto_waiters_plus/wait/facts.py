@@ -44,9 +44,17 @@ class CauseSearch(Protocol):
         ...
 
 
-BeginSearch = Callable[[Mapping[str, Any], float], CauseSearch | None]
-"""Begins the search for the cause of a failure, by the response in the failure state and the
-seconds since the start of the wait; None: there is nothing to read."""
+class Searched(Protocol):
+    """What a wait is about, as the search for the cause of a failure knows it."""
+
+    def begin_search(self, response: Mapping[str, Any], elapsed: float) -> CauseSearch | None:
+        """Begin the search; None: there is nothing to read.
+
+        Args:
+            response: the one in the failure state.
+            elapsed: seconds since the start of the wait.
+        """
+        ...
 
 
 IsMeant = Callable[[int | None], bool]
@@ -83,6 +91,8 @@ class FoundReason(NamedTuple):
     """The same, without the error at hand."""
 
 
+NO_REASON: Final = FoundReason()
+
 ReasonFinder = Callable[[Mapping[str, Any]], FoundReason]
 """Finds the service's reason in a response."""
 
@@ -93,6 +103,7 @@ class Attempt:
 
     facts: Facts
     response: Any = None
+    """What the call returned, or its error carries."""
     exception: Exception | None = None
     is_retried: bool = False
     """The caller has asked for another attempt after such an exception."""
@@ -109,16 +120,12 @@ class Attempt:
     """The wire code of the error, or the name of its class; of another call with its name."""
     other_call: str | None = None
     """The operation whose call ended in the error, if it is not the one of the wait."""
-    service_message: str | None = None
-    """The service's message: of an error its own, of a response what `message` gave."""
+    reason: FoundReason = NO_REASON
+    """The service's reason: of an error its message, of a response what `message` gave."""
     find_reason: ReasonFinder | None = None
     """Finds the service's reason where there is no message; called if the wait ends here."""
     find_unmet: Callable[[], str | None] | None = None
     """Returns what was asked for and is not there, in words; called if the wait times out here."""
-    hidden_reason: str | None = None
-    hidden_elsewhere: str | None = None
-    """Where the reason is in the response, in words, if the model marks it as sensitive."""
-    last_response: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[FailedExpression, ...] = ()
     """Expressions that could not be evaluated."""
     coalesced: bool = False
@@ -127,19 +134,25 @@ class Attempt:
     """The items of the response by the identifiers of the request, where it has some."""
 
     @property
+    def last_response(self) -> Mapping[str, Any]:
+        """The response, or error response; empty if there is none."""
+        return self.response if isinstance(self.response, Mapping) else {}
+
+    @property
     def seen(self) -> str | None:
         """The state seen, as one text; None: there is none, or it may not be shown."""
         return self.state if self.reported else state_text(self.observed, self.state)
 
 
-def message_of(value: Any) -> str | None:
-    """Return the text that a `message` expression gave; of a list its first item.
+def reason_in(message: Any) -> FoundReason:
+    """Return the reason that a `message` expression gave; of a list its first item.
 
-    None: there is none, or it may not be shown.
+    There may be none, or none that may be shown.
     """
-    if isinstance(value, list):
-        value = value[0] if value else None
-    return value if isinstance(value, str) and may_show(value) else None
+    if isinstance(message, list):
+        message = message[0] if message else None
+    is_shown = isinstance(message, str) and may_show(message)
+    return FoundReason(message) if is_shown else NO_REASON
 
 
 # --- what a wait writes to the log; it is fed by the same events as the caller's handlers --------

@@ -72,7 +72,7 @@ class Observers:
             attempt=run.attempts,
             elapsed=run.elapsed,
             state=attempt.seen if attempt else None,
-            reported=attempt.reported if attempt else {},
+            reported=dict(attempt.reported) if attempt else {},
             error=error,
             transient=is_transient,
             message=message,

@@ -54,9 +54,10 @@ from ..outcome import (
 from .facts import (
     NONE_UNFINISHED,
     Attempt,
-    BeginSearch,
+    FoundReason,
     Judge,
     RunFacts,
+    Searched,
     UnfinishedIds,
     failing_on_both,
     logger,
@@ -124,8 +125,8 @@ class WaitRun(RunFacts):
     """Tells which errors that no acceptor matches are raised as they are."""
     random: Random = RANDOM
     """Draws the jitter."""
-    begin_search: BeginSearch | None = None
-    """Begins the reads that tell why the wait failed; None: there are none."""
+    searched: Searched | None = None
+    """What the reads are about that tell why the wait failed; None: there are none."""
     refused: RefusedPart | None = None
     """What the call before the wait refused: the wait is for the rest, and ends in an error."""
     has_matched: bool = field(init=False, default=False)
@@ -261,8 +262,8 @@ class WaitRun(RunFacts):
 
     def _first_read(self, decision: Explain) -> Decision:
         """Return the decision on the first read about a failure: there may be none to make."""
-        if self.begin_search is not None:
-            self.search = self.begin_search(self.last_response, self.elapsed)
+        if self.searched is not None:
+            self.search = self.searched.begin_search(self.last_response, self.elapsed)
         has_read = self.search is not None and self.search.has_more_after(None)
         return decision if has_read else self.step(ReadEnded())
 
@@ -312,8 +313,7 @@ class WaitRun(RunFacts):
             self.answer.find_unmet = lambda: unmet
         for attempt in filter(None, (self.answer, self.attempt)):
             attempt.response = attempt.find_reason = attempt.by_id = None
-            attempt.hidden_reason = attempt.hidden_elsewhere = None
-            attempt.last_response = {}
+            attempt.reason = FoundReason(attempt.reason.text)
 
     def step(self, event: Event, reply: Reply | None = None) -> Decision:
         """Return the decision after an event, such as a reply that was judged."""
@@ -386,7 +386,7 @@ class WaitRun(RunFacts):
             "observed": attempt.observed,
             "basis": basis,
             "coalesced": attempt.coalesced,
-            "reported": attempt.reported,
+            "reported": dict(attempt.reported),
             "timeline_record": self._timeline_record(),
         }
         if attempt.exception is not None:
@@ -412,7 +412,7 @@ class WaitRun(RunFacts):
         reason, message = self.wording(self, ending)
         exception, limits = self.attempt.exception if self.attempt else None, self.policy.limits
         max_wait = limits.max_wait if limits.asked_wait is None else limits.asked_wait
-        said = attempt.service_message if attempt else None
+        said = attempt.reason.text if attempt else None
         error = error_class(
             self.description.waiter,
             reason,
@@ -431,14 +431,14 @@ class WaitRun(RunFacts):
             transient_errors=self.transient_errors,
         )
         if attempt is not None:
-            error.reported = attempt.reported
+            error.reported = dict(attempt.reported)
         if self.attempt is not None:
             error.timeline_record = self._timeline_record()
         error.advice = advice_after(self, ending)
         cause = self.search.cause if self.search else None
         error.cause_found = cause and message_text(cause)
-        if attempt is not None and attempt.hidden_elsewhere is not None:
-            attempt.hidden_reason = attempt.hidden_elsewhere
+        if attempt is not None and attempt.reason.hidden_elsewhere is not None:
+            attempt.reason = FoundReason(None, attempt.reason.hidden_elsewhere)
             error.stored_reason, _ = self.wording(self, ending)
         return error
 
@@ -463,6 +463,5 @@ class WaitRun(RunFacts):
         return failed._replace(pending=leads_to(AcceptorState.RETRY).ids)
 
     def _find_reason(self, attempt: Attempt) -> None:
-        if attempt.service_message is None and attempt.find_reason:
-            found = attempt.find_reason(dict(attempt.last_response))
-            attempt.service_message, attempt.hidden_reason, attempt.hidden_elsewhere = found
+        if attempt.reason.text is None and attempt.find_reason:
+            attempt.reason = attempt.find_reason(dict(attempt.last_response))

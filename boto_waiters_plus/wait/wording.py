@@ -48,7 +48,7 @@ def _cause(run: RunFacts, seen: str) -> str:
 def _news_of_reads(run: RunFacts) -> str:
     """Return what further reads told; empty without any, or if the service's message has it."""
     cause = (run.search.cause if run.search else None) or ""
-    reason = (run.answer.service_message if run.answer else None) or ""
+    reason = (run.answer.reason.text if run.answer else None) or ""
     return "" if says(reason, cause) else cause
 
 
@@ -132,9 +132,9 @@ def seconds_text(seconds: float) -> str:
 def with_reason(words: str, run: RunFacts) -> str:
     """Return the words of a failure with the service's reason, unless the cause has it, too."""
     attempt = run.answer
-    if attempt is None or says(_news_of_reads(run), attempt.service_message or ""):
+    if attempt is None or says(_news_of_reads(run), attempt.reason.text or ""):
         return words
-    return _with_message(words, attempt.service_message or attempt.hidden_reason)
+    return _with_message(words, attempt.reason.text or attempt.reason.hidden)
 
 
 def _with_message(words: str, message: str | None, form: str = "{}: {}") -> str:
@@ -149,12 +149,12 @@ def _with_message(words: str, message: str | None, form: str = "{}: {}") -> str:
 
 def _error_in_words(attempt: Attempt) -> str:
     """Return an error with the service's message: `404 Not Found`, `Throttling: Rate exceeded`."""
-    code, message = attempt.error_code, attempt.service_message
+    code, message = attempt.error_code, attempt.reason.text
     text = attempt.error or "unknown error"
     # The code of a response without a body is its status.
     if code and message and code.isdigit() and text.startswith(code):
         return f"{code} {message_text(message)}{text.removeprefix(code)}"
-    return _with_message(text, message or attempt.hidden_reason)
+    return _with_message(text, message or attempt.reason.hidden)
 
 
 def _state_alone(attempt: Attempt) -> str:
@@ -173,7 +173,7 @@ def _state_in_words(attempt: Attempt) -> str:
     """Return what an attempt saw, with the service's message."""
     if attempt.error:
         return passed_error_in_words(attempt)
-    return _with_message(_state_alone(attempt), attempt.service_message, "{} ({})")
+    return _with_message(_state_alone(attempt), attempt.reason.text, "{} ({})")
 
 
 def why_held_back(run: RunFacts, *, is_named: bool = True) -> str | None:

@@ -78,7 +78,7 @@ def test_a_judge_sees_in_an_error_what_a_new_one_would(judges, errors, ended):
             other = make().judge(reply)
             assert (one.facts, one.error) == (other.facts, other.error)
             assert (one.error_code, told) == (other.error_code, str(each))
-            assert one.service_message == other.service_message
+            assert one.reason == other.reason
             assert one.exception is each
             assert one.last_response is each.response
 
