@@ -368,7 +368,7 @@ def _poll(client: Any, **options: Any) -> Callable[[], Any]:
     assert bound_waiter is not None
     judge = DefinitionJudge(bound_waiter.polling, parameters, client.meta.endpoint_url)
     request = ClientRequest(client, bound_waiter, parameters)
-    call = BlockingCall(Calls(send=request, client=client, **options))
+    call = BlockingCall(Calls(client=client, **options), request)
     return lambda: judge.judge(call.make(30))
 
 

@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from ..calls.client_call import Calls
 from ..calls.clock import current_time, either
 from ..calls.private_names import marked_as_waiter
 from ..common.errors import Caller
@@ -20,7 +21,7 @@ from ..deadlines import deadline_of
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions, policy_for
 from ..progress import Progress
-from ..service.client_waits import ClientRequest, wait_of
+from ..service.client_waits import ClientRequest, calls_of, wait_of
 from ..service.clients import waiters_of
 from ..service.sharing import asked_ids
 from ..settings import PROCESS_LEVEL, Resolved, Settings
@@ -202,7 +203,7 @@ class Preparation:
         prepared = wait_of(
             request,
             Resolved(options, policy if group is None else group.policy(policy), observers),
-            either(self.stop, options.cancel_event),
+            client.calls(options, self.stop),
             label=wait.given_label,
             on_attempt=self._on_attempt(options),
             random=RANDOM if group is None else group.random,
@@ -260,7 +261,8 @@ class Preparation:
             limiter = self._services[service] = ServiceLimiter()
             limiter.calls_per_second = self._calls_per_second.get(service[0], math.inf)
         connections = ClientConnections(limiter, connections_kept(client), client)
-        added = _Client(settings, self._observers(settings), connections)
+        calls = Calls(client=client, cancel=self.stop)
+        added = _Client(settings, self._observers(settings), connections, calls)
         self._clients[id(client)] = added
         return added
 
@@ -271,6 +273,15 @@ class _Client(NamedTuple):
     settings: Settings
     observers: tuple[Observer, ...]
     connections: ClientConnections
+    by_default: Calls
+    """How they are called, but for waits with a cancel event, or in threads of their own."""
+
+    def calls(self, options: WaitOptions, stop: CancelEvent) -> Calls:
+        """Return how a wait is called, which `stop` ends, too."""
+        if options.cancel_event is None and not options.call_in_thread:
+            return self.by_default
+        cancel = either(stop, options.cancel_event)
+        return calls_of(self.connections.client, options, cancel)
 
 
 def marked_context() -> contextvars.Context:

@@ -12,7 +12,7 @@ from botocore.exceptions import NoCredentialsError, PartialCredentialsError
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import Calls
+from ..calls.client_call import AwaitedCall, BlockingCall, Calls
 from ..calls.clients import PerClient
 from ..calls.errors import is_of_the_call, on_the_way
 from ..calls.private_names import is_stubbed
@@ -226,16 +226,12 @@ class ScreenCall(PlannedCall):
         self._is_fair = True
         """Whether a list that does not answer in this time has failed."""
 
-    def calls(self) -> Calls:
+    def made(self) -> BlockingCall | AwaitedCall:
         # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
         # the time of the waits' own calls.
-        return Calls(
-            send=self._send,
-            client=self._group.client,
-            is_reply=_is_reply,
-            cancel=self._group.cancel,
-            in_thread=True,
-        )
+        group = self._group
+        how: Any = {"is_reply": _is_reply, "cancel": group.cancel, "in_thread": True}
+        return Calls(client=group.client, **how).of_client(self._send)
 
     def time_left(self, now: float) -> float:
         """Return the seconds that a page may take, of those that all pages may take."""

@@ -21,7 +21,7 @@ from botocore.exceptions import (
 from botocore.model import OperationModel
 
 from ..calls.budget import Reply
-from ..calls.client_call import Calls
+from ..calls.client_call import AwaitedCall, BlockingCall, Calls
 from ..calls.errors import on_the_way
 from ..options import CancelEvent
 from ..service.client_waits import ClientRequest
@@ -111,7 +111,7 @@ class SharedCall(PlannedCall):
         super().__init__(tasks, max(task.until for task in tasks))
         self._group = group
         # That of any of them: their parameters are alike but for the identifiers.
-        request = tasks[0].calls.send
+        request = tasks[0].send
         assert isinstance(request, ClientRequest), "only calls of clients are shared"
         self._request = request
         # Each identifier once, even if several waits ask for it.
@@ -119,8 +119,8 @@ class SharedCall(PlannedCall):
         self._has_several_ids = len(ids) > 1
         self._send = partial(request.send_for, group.member, ids)
 
-    def calls(self) -> Calls:
-        return Calls(send=self._send, client=self._request.client, cancel=self._group.cancel)
+    def made(self) -> BlockingCall | AwaitedCall:
+        return Calls(client=self._request.client, cancel=self._group.cancel).of_client(self._send)
 
     def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:
         left = [task for task in self.tasks if task in live]

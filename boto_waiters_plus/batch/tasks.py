@@ -86,8 +86,10 @@ class Task:
     number: int
     """No other wait of the run has it."""
     run: WaitRun
+    send: Callable[[], Any]
+    """Makes the bare call of each attempt that is not shared."""
     calls: Calls
-    """How each attempt that is not shared makes its call."""
+    """How it is made."""
     connections: ClientConnections
     """Those of the client that is called."""
     _: KW_ONLY
@@ -123,7 +125,8 @@ class Task:
     ) -> Task:
         """Return the task of a wait that is ready to start."""
         cancel, wake = options.cancel_event, options.wake_signal
-        return cls(number, wait.wait_run, wait.calls, connections, cancel=cancel, wake=wake, **own)
+        of_wait = wait.wait_run, wait.send, wait.calls
+        return cls(number, *of_wait, connections, cancel=cancel, wake=wake, **own)
 
     @property
     def result(self) -> WaiterOutcome[Any] | Exception | None:
@@ -296,8 +299,8 @@ class PlannedCall(ABC):
         self._made: BlockingCall | AwaitedCall | None = None
 
     @abstractmethod
-    def calls(self) -> Calls:
-        """Return how it is made."""
+    def made(self) -> BlockingCall | AwaitedCall:
+        """Return the call of the client."""
 
     @abstractmethod
     def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:
@@ -315,7 +318,7 @@ class PlannedCall(ABC):
 
     def begun(self) -> BlockingCall | AwaitedCall:
         """Return what makes the call."""
-        self._made = self.calls().of_client()
+        self._made = self.made()
         return self._made
 
     def time_left(self, now: float) -> float | None:
@@ -360,9 +363,11 @@ class OwnCall(PlannedCall):
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__(tasks, tasks[0].until)
 
-    def calls(self) -> Calls:
+    def made(self) -> BlockingCall | AwaitedCall:
         task = self.tasks[0]
-        return task.calls if task.run.search is None else task.calls.reading(task.run.search.send)
+        if task.run.search is None:
+            return task.calls.of_client(task.send)
+        return task.calls.of_reads().of_client(task.run.search.send)
 
     def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:  # noqa: ARG002 - one wait has all of it, at any time
         task = self.tasks[0]

@@ -26,10 +26,8 @@ IsReply = Callable[[Exception], bool]
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Calls:
-    """How each call of a wait is made."""
+    """How calls are made: those of a wait, and of the others on the client."""
 
-    send: Callable[[], Any]
-    """Makes the bare call."""
     client: Any = None
     """The client that is called; None: not known."""
     awaited: bool | None = None
@@ -51,13 +49,13 @@ class Calls:
         if self.awaited is None:
             self.awaited = is_async(type(self.client))
 
-    def reading(self, send: Callable[[], Any]) -> Calls:
-        """Return the calls of a read after a failure, any of whose errors is a reply."""
-        return replace(self, send=send, is_reply=lambda _: True)
+    def of_reads(self) -> Calls:
+        """Return how reads after a failure are made, any of whose errors is a reply."""
+        return replace(self, is_reply=lambda _: True)
 
-    def of_client(self) -> BlockingCall | AwaitedCall:
-        """Return the call as the client makes it, blocking or awaited."""
-        return AwaitedCall(self) if self.awaited else BlockingCall(self)
+    def of_client(self, send: Callable[[], Any]) -> BlockingCall | AwaitedCall:
+        """Return a call as the client makes it, blocking or awaited."""
+        return AwaitedCall(self, send) if self.awaited else BlockingCall(self, send)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -65,33 +63,39 @@ class CallStep:
     """One call of a wait, as a step of its flow."""
 
     calls: Calls
+    send: Callable[[], Any]
     time_left: float | None
 
     def run(self) -> Reply:
         """Make it in the calling thread."""
-        return BlockingCall(self.calls).make(self.time_left)
+        return BlockingCall(self.calls, self.send).make(self.time_left)
 
     def run_async(self) -> Awaitable[Reply]:
         """Make it as part of the calling task; one that blocks is made in a thread."""
         calls = self.calls
         if calls.awaited:
-            return AwaitedCall(calls).make(self.time_left)
+            return AwaitedCall(calls, self.send).make(self.time_left)
         # Imports asyncio: 11 ms that a program without tasks never pays.
         from .awaited_call import reply_from_thread  # noqa: PLC0415
 
         abandoned = threading.Event()
         cancel = either(abandoned, calls.cancel)
-        call = BlockingCall(replace(calls, cancel=cancel, in_thread=False))
+        call = BlockingCall(replace(calls, cancel=cancel, in_thread=False), self.send)
         return reply_from_thread(call, self.time_left, abandoned)
 
 
 class _EndedCall:
-    """A call that is ended at its deadline or by a cancel event."""
+    """A call that is ended at its deadline or by a cancel event.
 
-    __slots__ = ("_budget", "calls")
+    Args:
+        calls: how it is made.
+        send: makes the bare call.
+    """
 
-    def __init__(self, calls: Calls) -> None:
-        self.calls = calls
+    __slots__ = ("_budget", "calls", "send")
+
+    def __init__(self, calls: Calls, send: Callable[[], Any]) -> None:
+        self.calls, self.send = calls, send
         self._budget: Budget | None = None
 
     @property
@@ -119,11 +123,11 @@ class BlockingCall(_EndedCall):
         self._budget = budget
         try:
             if is_endless:
-                response = calls.send()
+                response = self.send()
             else:
                 client, in_thread = calls.client, calls.in_thread
                 with nullcontext() if calls.is_callable else current_time().hold():
-                    response = call_within(budget, calls.send, client=client, in_thread=in_thread)
+                    response = call_within(budget, self.send, client=client, in_thread=in_thread)
         except Exception as error:
             raised = error
         else:
@@ -152,7 +156,7 @@ class AwaitedCall(_EndedCall):
 
         calls, self._is_reply = self.calls, self.calls.is_reply
         self._budget = budget = AwaitedBudget(time_left)
-        send = calls.send if calls.reply is None else self._replied
+        send = self.send if calls.reply is None else self._replied
         try:
             response = await await_within(budget, send, client=calls.client, cancel=calls.cancel)
         except Exception as error:
@@ -169,7 +173,7 @@ class AwaitedCall(_EndedCall):
     async def _replied(self) -> Reply:
         calls = self.calls
         assert calls.reply is not None, "or nothing calls this"
-        value = await value_of(calls.send)
+        value = await value_of(self.send)
         # An error of what makes the reply is the caller's.
         self._is_reply = lambda _: False
         reply: Reply = await value_of(partial(calls.reply, value))

@@ -324,8 +324,8 @@ class Repetition:
         Raises:
             CallOnceError: it did not succeed. The token and the check are not filled in.
         """
-        calls = Calls(send=self._send, client=self._client, cancel=self._cancel_event)
-        wait = PreparedWait(wait_run=self.run, calls=calls)
+        calls = Calls(client=self._client, cancel=self._cancel_event)
+        wait = PreparedWait(wait_run=self.run, send=self._send, calls=calls)
         try:
             outcome = yield from wait.flow()
         except WaiterError as error:

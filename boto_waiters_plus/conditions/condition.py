@@ -47,7 +47,7 @@ def calls_of(
     reply: Callable[[Any], Reply | Awaitable[Reply]] = Reply,
     twin: str | None,
 ) -> Calls:
-    """Return the calls of a callable.
+    """Return how a callable is called.
 
     One that blocks runs in the calling thread and is not interrupted; with `call_in_thread` it runs
     in a thread that is abandoned at the deadline or when the cancel event is set. One that is
@@ -69,7 +69,6 @@ def calls_of(
         return reply(value)
 
     return Calls(
-        send=function,
         awaited=twin is None,
         is_reply=is_reply,
         reply=checked_reply,
@@ -341,7 +340,8 @@ class Condition:
             return _after(handled, reply) if is_awaited else reply
 
         calls = calls_of(self._call, self.options, self._judge.is_reply, reply=reply, twin=twin)
-        return PreparedWait(wait_run=self.wait_run, calls=calls, wake=self.options.wake_signal)
+        wake = self.options.wake_signal
+        return PreparedWait(wait_run=self.wait_run, send=self._call, calls=calls, wake=wake)
 
     def flow(self, twin: str | None) -> Flow[Any]:
         """Wait, and return the result of the form; `twin`: see `prepared`."""

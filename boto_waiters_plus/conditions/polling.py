@@ -111,8 +111,9 @@ def _prepared(
         on_attempt=merged.on_attempt,
     )
     arguments: Mapping[str, Any] = {} if _takes_nothing(call) else input or {}
-    calls = calls_of(partial(call, **arguments), merged, ValueJudge.is_reply, twin=twin)
-    return PreparedWait(wait_run=run, calls=calls, wake=merged.wake_signal)
+    send = partial(call, **arguments)
+    calls = calls_of(send, merged, ValueJudge.is_reply, twin=twin)
+    return PreparedWait(wait_run=run, send=send, calls=calls, wake=merged.wake_signal)
 
 
 def _definition(call: Any, waiter: WaiterDefinition | Mapping[str, Any]) -> WaiterDefinition:

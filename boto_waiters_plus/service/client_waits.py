@@ -154,14 +154,20 @@ def prepared_wait(
     resolved = settings.resolve(given, max_wait, by_definition, name=waiter.method_name)
     waiter.warn()
     resolved = resolved.with_history(waiter.polling.description, client_behind(client))
-    own: Any = {"on_attempt": resolved.options.on_attempt, "called_at": called_at}
-    return wait_of(request, resolved, resolved.options.cancel_event, **own)
+    options = resolved.options
+    own: Any = {"on_attempt": options.on_attempt, "called_at": called_at}
+    return wait_of(request, resolved, calls_of(client, options, options.cancel_event), **own)
+
+
+def calls_of(client: Any, options: WaitOptions, cancel: CancelEvent | None) -> Calls:
+    """Return how a wait under these options calls its client; `cancel` ends a call."""
+    return Calls(client=client, cancel=cancel, in_thread=bool(options.call_in_thread))
 
 
 def wait_of(
     request: ClientRequest,
     resolved: Resolved,
-    cancel: CancelEvent | None,
+    calls: Calls,
     label: str | None = None,
     **own: Any,
 ) -> PreparedWait:
@@ -170,17 +176,11 @@ def wait_of(
     Args:
         request: what each attempt sends.
         resolved: what holds for the wait, with its history.
-        cancel: ends it.
+        calls: how it is sent.
         label: the caller's label.
         own: what the `WaitRun` takes besides.
     """
     options, policy, observers = resolved
-    calls = Calls(
-        send=request,
-        client=request.client,
-        cancel=cancel,
-        in_thread=bool(options.call_in_thread),
-    )
     polling, parameters = request.waiter.polling, request.parameters
     wait_run = WaitRun(
         polling.description,
@@ -194,7 +194,11 @@ def wait_of(
         **own,
     )
     return PreparedWait(
-        wait_run=wait_run, calls=calls, wake=options.wake_signal, context=marked_as_waiter
+        wait_run=wait_run,
+        send=request,
+        calls=calls,
+        wake=options.wake_signal,
+        context=marked_as_waiter,
     )
 
 

@@ -126,9 +126,9 @@ def _prepared(
         from ..service.tokens import with_marked_tokens  # noqa: PLC0415 - two in a hundred
 
         sent = with_marked_tokens(model, parameters)
+    # No `or`: a mock in the operation's place would record that its truth was asked for.
+    send = partial(operation, **parameters) if method is None else partial(method, **sent)
     calls = Calls(
-        # No `or`: a mock in the operation's place would record that its truth was asked for.
-        send=partial(operation, **parameters) if method is None else partial(method, **sent),
         client=client,
         awaited=awaited,
         # A replaced operation that raises a ClientError raised it on purpose.
@@ -161,6 +161,7 @@ def _prepared(
     _refuse_other_kind(waiter.name, client, awaited=awaited)
     return PreparedWait(
         wait_run=run,
+        send=send,
         calls=calls,
         wake=options.wake_signal,
         sleep=_stock_sleep,

@@ -101,8 +101,10 @@ class PreparedWait:
     """A wait that is ready to start."""
 
     wait_run: WaitRun
+    send: Callable[[], Any]
+    """Makes the bare call of each attempt."""
     calls: Calls
-    """How the call of each attempt is made; its cancel event ends the wait."""
+    """How it is made; its cancel event ends the wait."""
     wake: WakeSignal | Subscribable | None = None
     """Ends a pause early."""
     sleep: Callable[[float], object] | None = None
@@ -124,7 +126,8 @@ class PreparedWait:
 
     def flow(self) -> Flow[WaiterOutcome[Any]]:
         """Yield the calls and the pauses of the wait; return and raise as `run`."""
-        wait_run, calls, cancel = self.wait_run, self.calls, self.calls.cancel
+        wait_run, send, calls = self.wait_run, self.send, self.calls
+        cancel = calls.cancel
         with self.context():
             signal = None if self.wake is None else subscribe(self.wake)
             try:
@@ -135,8 +138,9 @@ class PreparedWait:
                         decision = wait_run.step(Cancelled(uncalled=True))
                     elif isinstance(decision, Poll):
                         if wait_run.search is not None:
-                            calls = calls.reading(wait_run.search.send)
-                        decision = wait_run.replied((yield CallStep(calls, decision.time_left)))
+                            send, calls = wait_run.search.send, self.calls.of_reads()
+                        call = CallStep(calls, send, decision.time_left)
+                        decision = wait_run.replied((yield call))
                     elif isinstance(decision, Pause):
                         watched = None if decision.is_brought_forward else signal
                         event = yield PauseStep(decision.seconds, cancel, watched, self.sleep)

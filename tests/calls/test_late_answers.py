@@ -110,7 +110,7 @@ def test_time_of_judging_is_not_of_the_wait(slow_to_parse, wait):
 def test_call_tells_that_it_has_its_answer():
     client, seen = make_client(), []
     respond(client, (200, TABLE))
-    call = BlockingCall(Calls(send=operation(client), client=client))
+    call = BlockingCall(Calls(client=client), operation(client))
     for event in ("before-send", "before-parse"):
         client.meta.events.register(f"{event}.dynamodb", lambda **_: seen.append(call.is_answered))
     call.make(60)
