@@ -57,10 +57,7 @@ class DefinitionJudge:
         call: the `input` and `output` of the call whose effect is waited for.
     """
 
-    __slots__ = (
-        *("_call", "_endpoint", "_error_index", "_input", "_items", "_last", "_last_error"),
-        *("_parameters", "_waiter"),
-    )
+    __slots__ = ("_call", "_endpoint", "_last", "_last_error", "_parameters", "_waiter")
 
     def __init__(
         self,
@@ -71,12 +68,10 @@ class DefinitionJudge:
     ) -> None:
         self._waiter = waiter
         self._call = call
-        self._items = None if call is None else waiter.items_of(call)
         self._parameters = parameters
         self._endpoint = endpoint
-        self._input = waiter.data_model.input(parameters)
         self._last: Attempt | None = None
-        self._last_error: ErrorFacts | None = None
+        self._last_error: tuple[ErrorFacts, int | None] | None = None
 
     def judge(self, reply: Reply) -> Attempt:
         """Return the attempt that ended in this response or error."""
@@ -93,13 +88,13 @@ class DefinitionJudge:
         waiter = self._waiter
         status = _status(response) if isinstance(response, Mapping) else None
         found = waiter.data_model.output(response)
-        if self._items is None:
-            match = waiter.matching.match_response(
-                found, self._input, status=status, call=self._call
-            )
+        given = waiter.data_model.input(self._parameters)
+        items = None if self._call is None else waiter.items_of(self._call)
+        if items is None:
+            match = waiter.matching.match_response(found, given, status=status, call=self._call)
             by_item = None
         else:
-            match, by_item = self._match_items(self._items, found)
+            match, by_item = self._match_items(items, found, given)
         index = match.index
         if waiter.operation.has_streaming_output and (
             index is None or waiter.definition.acceptors[index].state is not AcceptorState.SUCCESS
@@ -126,11 +121,13 @@ class DefinitionJudge:
             else ById(waiter.coalescing, self._parameters, response, self._judge_of_shares),
         )
 
-    def _match_items(self, items: Sequence[Any], output: Any) -> tuple[Match, ItemsOfCall]:
+    def _match_items(
+        self, items: Sequence[Any], output: Any, given: Any
+    ) -> tuple[Match, ItemsOfCall]:
         """Match a response for each item of the call: all have to succeed, one failure is one."""
         waiter, states = self._waiter, self._waiter.definition.states
         matches = [
-            waiter.matching.match_response(output, self._input, call=self._call, item=item)
+            waiter.matching.match_response(output, given, call=self._call, item=item)
             for item in items
         ]
 
@@ -155,12 +152,13 @@ class DefinitionJudge:
         )
 
     def _failed(self, reply: Reply, error: Exception) -> Attempt:
-        waiter, last = self._waiter, self._last_error
+        waiter = self._waiter
+        last, index = self._last_error or (None, None)
         facts = error_facts(error, waiter.operation, endpoint=self._endpoint, last=last)
         if facts is not last:
-            match = waiter.matching.match_error(facts.names, status=facts.status)
-            self._last_error, self._error_index = facts, match.index
-        return facts.attempt(error, self._error_index, inconclusive=reply.ended is not None)
+            index = waiter.matching.match_error(facts.names, status=facts.status).index
+            self._last_error = facts, index
+        return facts.attempt(error, index, inconclusive=reply.ended is not None)
 
 
 def again(last: Attempt | None, response: Any) -> Attempt | None:
