@@ -55,9 +55,8 @@ class StateReports:
             with suppress(*EVALUATION_ERRORS):
                 found[word] = reported_value(path.value(response, evaluation), is_part=is_part)
         reported = {word: value for word, value in found.items() if value is not None}
-        last = self._last
-        # One for the thousands of waits that see the same.
-        if last != reported:
+        # One for the thousands of waits that see the same; a list is the caller's to change.
+        if reported != (last := self._last) or any(isinstance(v, list) for v in last.values()):
             self._last = last = reported
         return last
 

@@ -160,6 +160,22 @@ def test_a_definition_of_the_callers_reports(way, glue):
     assert error.reported == {"state": "RUNNING", "seconds": 12, "on": "G.1X", "a\nb": "x"}
 
 
+@pytest.mark.parametrize("reports", [{"on": "JobRun.WorkerType"}, {"of": "['3', '4']"}])
+def test_what_a_handler_does_to_a_report_changes_no_other(reports, glue):
+    seen, client = [], glue()
+
+    def observe(event):
+        seen.append(str(event.reported))
+        for value in event.reported.values():
+            getattr(value, "clear", str)()
+        event.reported.clear()
+
+    timed_out(client, job(**reports), on_attempt=observe, **GLUE)
+    timed_out(client, job(**reports), on_attempt=observe, **GLUE)
+    assert len(seen) > 2
+    assert len({*seen}) == 1
+
+
 def test_a_failure_says_what_failed_and_what_is_reported(glue):
     client = glue({"JobRun": {"JobRunState": "FAILED", "ExecutionTime": 3}})
     definition = job(seconds="JobRun.ExecutionTime")
