@@ -84,8 +84,6 @@ class ThreadExecutor:
 
     def finished_by_now(self) -> list[FinishedCall]:
         """Return the calls that are over, without waiting."""
-        if self._news is not None:
-            self._news.clear()
         with contextlib.suppress(queue.Empty):
             while True:
                 self._take(self._finished.get_nowait())
@@ -94,13 +92,17 @@ class ThreadExecutor:
 
     def wait(self, run: Schedule) -> None:
         """Wait for a reply, for the next turn, or for an event."""
-        if self._calling:
+        news = self._news
+        if self._calling and not (news and news.is_set()):
             end, seconds = run.next_turn(LONGEST_BLOCK)
             is_over = not self._has_item_within(seconds)
         else:
             end, is_over = self._sleep(run)
         if is_over:
             run.now.is_at_least(end)
+        if news:
+            # Not before a turn: what is to be done is looked for before it.
+            news.clear()
 
     def wake(self) -> None:
         """End the `wait` that goes on, or the next one."""
