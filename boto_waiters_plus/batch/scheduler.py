@@ -163,12 +163,12 @@ class ThreadExecutor:
         """Sleep; return until when, and whether nothing ended that early."""
         source, longest, events = current_time(), math.inf, run.events.watched
         if self._news is not None:
-            longest, events = LONGEST_SLEEP_IN_BACKGROUND, [*events, self._news]
+            longest, events = LONGEST_SLEEP_IN_BACKGROUND, [self._news, *events]
         # Only one event can end a sleep; several are checked in turns.
         end, seconds = run.next_turn(longest, check_events=len(events) > 1)
         if not events:
             source.sleep(seconds, None)
-        elif _is_set_within(seconds, events[-1]):
+        elif _is_set_within(seconds, events[0]):
             run.events.check_at_once()
             return end, False
         return end, True
