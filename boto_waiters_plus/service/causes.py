@@ -196,19 +196,18 @@ class FailureSearch:
 def begin_search(
     client: Any,
     operation: OperationModel,
+    parameters: Mapping[str, Any],
     response: Mapping[str, Any],
     elapsed: float,
-    parameters: Mapping[str, Any],
     call: Mapping[str, Any] | None = None,
     budget: Iterator[object] | None = None,
 ) -> FailureSearch | None:
     """Begin the search for the cause of a failure; None: there is nothing to read.
 
     Args:
-        client, operation: those of the wait.
+        client, operation, parameters: those of the wait.
         response: the one in the failure state.
         elapsed: seconds since the start of the wait.
-        parameters: of the operation.
         call: the `input` and `output` of the call whose effect is waited for.
         budget: has an item for each read that the waits of a batch may make yet; None: no limit.
     """

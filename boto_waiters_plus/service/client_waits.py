@@ -108,18 +108,11 @@ class ClientRequest:
         return on_one_page(self.waiter.polling.coalescing, self.waiter.operation, parameters)
 
 
-def search(
-    client: Any,
-    operation: OperationModel,
-    parameters: Mapping[str, Any],
-    response: Mapping[str, Any],
-    elapsed: float,
-    *known: Any,
-) -> CauseSearch | None:
+def search(*known: Any) -> CauseSearch | None:
     """Begin the search for the cause of a failure; see `causes.begin_search`."""
     from .causes import begin_search  # noqa: PLC0415 - for failures only
 
-    return begin_search(client, operation, response, elapsed, parameters, *known)
+    return begin_search(*known)
 
 
 # --- the wait ------------------------------------------------------------------------------------
