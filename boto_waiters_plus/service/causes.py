@@ -16,9 +16,9 @@ from botocore.model import OperationModel
 from jmespath.exceptions import JMESPathError
 
 from ..calls.budget import Reply
+from ..common.errors import logger
 from ..definitions.shipped import shipped_traits
 from ..engine.redaction import is_signed_url
-from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
 from .shapes import shape_id_of

@@ -28,6 +28,7 @@ from botocore.loaders import Loader
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..common.arguments import nearest
+from ..common.errors import logger
 from ..definitions.files import installed_definitions
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
@@ -51,8 +52,6 @@ from .places import (
     letters,
     places_of,
 )
-
-logger = logging.getLogger("boto_waiters_plus")
 
 
 class ServiceWaiters(Mapping[str, BoundWaiter]):

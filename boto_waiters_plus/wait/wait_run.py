@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..calls.budget import Reply
 from ..calls.clock import SYSTEM_TIME, current_time
-from ..common.errors import warn
+from ..common.errors import logger, warn
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import Random
 from ..engine.machine import (
@@ -59,7 +59,6 @@ from .facts import (
     RunFacts,
     UnfinishedIds,
     failing_on_both,
-    logger,
 )
 from .observers import Observer, Observers
 
