@@ -78,7 +78,6 @@ NEW_FAILURES_TOLD: Final[set[str]] = set()
 own, and a process may make many clients."""
 
 _NO_OBSERVERS: Final = Observers()
-_BEGIN: Final = Begin()
 
 Wording = Callable[["WaitRun", Ending], tuple[str, str]]
 """Returns the reason of a wait that did not succeed, and the whole message of its error."""
@@ -204,7 +203,7 @@ class WaitRun(RunFacts):
         """Return the first decision."""
         self._has_end_to_tell = True
         self._observers.tell("start", self)
-        return self.step(_BEGIN)
+        return self.step(Begin())
 
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` or `Explain` asked for."""
