@@ -106,7 +106,8 @@ class ThreadExecutor:
 
     def wake(self) -> None:
         """End the `wait` that goes on, or the next one."""
-        self._finished.put(_nothing)
+        # It does nothing but end the wait for an item.
+        self._finished.put(lambda: None)
         if self._news is not None:
             self._news.set()
 
@@ -220,10 +221,6 @@ class ThreadExecutor:
             del call
             if self._on_finished is not None:
                 self._on_finished()
-
-
-def _nothing() -> None:
-    """Do nothing: in a queue it ends the wait for an item."""
 
 
 def _is_set_within(seconds: float, event: CancelEvent) -> bool:
