@@ -84,8 +84,6 @@ class ThreadExecutor:
 
     def finished_by_now(self) -> list[FinishedCall]:
         """Return the calls that are over, without waiting."""
-        if self._news is not None:
-            self._news.clear()
         with contextlib.suppress(queue.Empty):
             while True:
                 self._take(self._finished.get_nowait())
@@ -94,17 +92,22 @@ class ThreadExecutor:
 
     def wait(self, run: Schedule) -> None:
         """Wait for a reply, for the next turn, or for an event."""
-        if self._calling:
+        news = self._news
+        if self._calling and not (news and news.is_set()):
             end, seconds = run.next_turn(LONGEST_BLOCK)
             is_over = not self._has_item_within(seconds)
         else:
             end, is_over = self._sleep(run)
         if is_over:
             run.now.is_at_least(end)
+        if news:
+            # Not before a turn: what is to be done is looked for before it.
+            news.clear()
 
     def wake(self) -> None:
         """End the `wait` that goes on, or the next one."""
-        self._finished.put(_nothing)
+        # It does nothing but end the wait for an item.
+        self._finished.put(lambda: None)
         if self._news is not None:
             self._news.set()
 
@@ -161,12 +164,12 @@ class ThreadExecutor:
         """Sleep; return until when, and whether nothing ended that early."""
         source, longest, events = current_time(), math.inf, run.events.watched
         if self._news is not None:
-            longest, events = LONGEST_SLEEP_IN_BACKGROUND, [*events, self._news]
+            longest, events = LONGEST_SLEEP_IN_BACKGROUND, [self._news, *events]
         # Only one event can end a sleep; several are checked in turns.
         end, seconds = run.next_turn(longest, check_events=len(events) > 1)
         if not events:
             source.sleep(seconds, None)
-        elif _is_set_within(seconds, events[-1]):
+        elif _is_set_within(seconds, events[0]):
             run.events.check_at_once()
             return end, False
         return end, True
@@ -218,10 +221,6 @@ class ThreadExecutor:
             del call
             if self._on_finished is not None:
                 self._on_finished()
-
-
-def _nothing() -> None:
-    """Do nothing: in a queue it ends the wait for an item."""
 
 
 def _is_set_within(seconds: float, event: CancelEvent) -> bool:

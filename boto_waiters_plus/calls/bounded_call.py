@@ -71,7 +71,8 @@ def call_within(
     if not budget.deadline > monotonic():
         raise CallEnded("deadline")
     try:
-        result = run_within(budget, _that_can_end(budget, call, client, in_thread=in_thread))
+        make = partial(_call_that_can_end, budget, call, client, in_thread=in_thread)
+        result = run_within(budget, make)
     except Exception as error:
         _raise_reason(budget, error)
         raise
@@ -82,16 +83,16 @@ def call_within(
     return result
 
 
-def _that_can_end(
+def _call_that_can_end(
     budget: CallBudget, call: Callable[[], T], client: Any, *, in_thread: bool
-) -> Callable[[], T]:
-    """Return what makes a call in such a way that the budget can end it."""
+) -> T:
+    """Make a call in such a way that the budget can end it."""
     if client is not None:
         pools, credentials = _prepared.of(client)
         in_thread = in_thread or not pools.can_cut_off()
         if not in_thread and credentials.are_due():
-            return partial(_call_refreshed, credentials, budget, call, client)
-    return partial(_call_in_thread, budget, call, client) if in_thread else call
+            in_thread = not credentials.refresh(budget)
+    return _call_in_thread(budget, call, client) if in_thread else call()
 
 
 def _check_arrival(budget: CallBudget, result: Any, client: Any) -> None:
@@ -119,14 +120,6 @@ def discard_response(response: object) -> None:
             close = getattr(value, "close", None)
             if callable(close):
                 close()
-
-
-def _call_refreshed(
-    credentials: ClientCredentials, budget: CallBudget, call: Callable[[], T], client: Any
-) -> T:
-    if credentials.refresh(budget):
-        return call()
-    return _call_in_thread(budget, call, client)
 
 
 def _call_in_thread(budget: CallBudget, call: Callable[[], T], client: Any) -> T:

@@ -57,17 +57,16 @@ class CallExpired(Exception):  # noqa: N818 - raised inside the call, in place o
     """The call may not go on."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SocketHandle:
     """A socket that may be shut; guarded by the watchdog's lock."""
-
-    __slots__ = ("how", "is_duplicate", "is_shut", "sock")
 
     sock: socket.socket | None
     how: int
     """Which directions are shut."""
-    is_duplicate: bool
+    is_duplicate: bool = False
     """Whether the socket is a duplicate of the connection's, and has to be closed."""
-    is_shut: bool
+    is_shut: bool = False
 
     def give_up(self) -> None:
         """Leave the connection alone from now on."""
@@ -242,10 +241,8 @@ class CallBudget(Budget):
                 was never connected, and makes no handshake. A handshake sends too little to be
                 stopped there.
         """
-        handle = SocketHandle()
-        handle.is_duplicate = handle.is_shut = False
-        handle.how = socket.SHUT_RD if before_tls else socket.SHUT_RDWR
-        handle.sock = sock if isinstance(sock, socket.socket) else None
+        how = socket.SHUT_RD if before_tls else socket.SHUT_RDWR
+        handle = SocketHandle(sock if isinstance(sock, socket.socket) else None, how)
         if before_tls or handle.sock is None:
             copy = self._duplicate(sock)
             if copy is not None:

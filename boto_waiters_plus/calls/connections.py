@@ -204,7 +204,9 @@ def _connect_within(budget: CallBudget, connection: Any, connect: Callable[[], N
     connection.socket_options = _CheckedOptions(budget, options or ())
     try:
         if not asks_socket_maker(connection) and not _is_address(connection.host):
-            _look_up(connection, budget)
+            # The connection then asks the resolver again.
+            place = connection.host, connection.port, 0, socket.SOCK_STREAM
+            abandonable_call(lambda: socket.getaddrinfo(*place), budget, name="lookup")
         connect()
     except BaseException as error:
         _close_tls_sockets_of(error)
@@ -250,15 +252,6 @@ def _new_socket(
     if _is_address(connection.host) and not budget.cancel_events:
         return new_socket()
     return abandonable_call(new_socket, budget, discard=lambda sock: sock.close(), name="connect")
-
-
-def _look_up(connection: TrackedConnection, budget: CallBudget) -> None:
-    """Wait for the resolver's answer; the connection then asks again."""
-    abandonable_call(
-        lambda: socket.getaddrinfo(connection.host, connection.port, 0, socket.SOCK_STREAM),
-        budget,
-        name="lookup",
-    )
 
 
 def _shorter(timeout: Any, left: float) -> float:

@@ -119,12 +119,9 @@ def _answer(question: Callable[[], T], answer: Future[T]) -> None:
 # --- a function that runs in a thread of its own and can be left behind there --------------------
 
 
-Started = tuple[threading.Thread | None, "Future[T]", CallersThread]
-
-
 def start(
     function: Callable[[], T], name: str, post: Post, notify: Callable[[], object]
-) -> Started[T]:
+) -> tuple[threading.Thread | None, Future[T], CallersThread]:
     """Start a daemon thread for a function, which has the context variables of this thread.
 
     Args:

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 import botocore.client
 from botocore import xform_name
-from botocore.loaders import Loader
 from botocore.utils import EVENT_ALIASES
 
 from ..common.errors import WaiterDefinitionError
-from ..service.clients import ATTRIBUTE, ClientHook, hook_of
-from ..settings import HookedSession, Settings, SettingsLevel
+from ..service.clients import ClientHook, hook_of
+from ..settings import Settings
 
 METHOD_PREFIX = "wait_until_"
 
@@ -32,16 +31,6 @@ class HookOfClass(ClientHook):
 
     def __set_name__(self, owner: type, name: str) -> None:
         extend(owner)
-
-
-def hook_class(
-    class_attributes: dict[str, Any],
-    level: SettingsLevel,
-    loader: Loader | None,
-    hook: HookedSession,
-) -> None:
-    """Extend the class that will have these attributes."""
-    class_attributes[ATTRIBUTE] = HookOfClass(level, loader, hook)
 
 
 def extend(client_class: type) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..common.wrong_arguments import wrong_type
@@ -120,10 +119,6 @@ def settings_from(
     return Settings(loaded, options, () if on_event is None else (on_event,))
 
 
-def _on_import(module: ModuleType) -> None:
-    _patches().apply_to(module)
-
-
 def _patches() -> Any:
     """Return the module that patches; the first one, should it be imported again."""
     if INSTALLED.patches is None:
@@ -133,4 +128,4 @@ def _patches() -> Any:
     return INSTALLED.patches
 
 
-_IMPORT_HOOK: Final = ImportHook(PATCHED_MODULES, _on_import)
+_IMPORT_HOOK: Final = ImportHook(PATCHED_MODULES, lambda module: _patches().apply_to(module))

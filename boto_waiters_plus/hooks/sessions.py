@@ -103,8 +103,9 @@ class SessionHook:
             session.unregister(RESOURCE_EVENT, unique_id=_RESOURCE_HANDLER_ID)
 
     def _on_client_class(self, **event: Any) -> None:
-        # Imported by the first client: it needs botocore's.
-        from .hooked_client import hook_class, refuse_taken_names  # noqa: PLC0415
+        # Imported by the first client: they need botocore's.
+        from ..service.clients import ATTRIBUTE  # noqa: PLC0415
+        from .hooked_client import HookOfClass, refuse_taken_names  # noqa: PLC0415
 
         class_attributes: dict[str, Any] = event["class_attributes"]
         service_id = event["event_name"].removeprefix(f"{CLIENT_EVENT}.")
@@ -113,7 +114,7 @@ class SessionHook:
             refuse_taken_names(settings, service_id, class_attributes)
         session = self._session()
         loader: Loader | None = session.get_component("data_loader") if session else None
-        hook_class(class_attributes, self.level, loader, self)
+        class_attributes[ATTRIBUTE] = HookOfClass(self.level, loader, self)
 
 
 def hook_session(session: botocore.session.Session) -> HookedSession:

@@ -103,7 +103,10 @@ def converted(shape: Shape | None, value: Any) -> Any:
     if isinstance(value, (Mapping, list, tuple, set, frozenset)):
         if isinstance(shape, StringShape):
             return json.dumps(value, ensure_ascii=False, default=str)
-        return _with_members(shape, value)
+        if isinstance(value, Mapping):
+            return {name: converted(inner_shape(shape, name), item) for name, item in value.items()}
+        inner = inner_shape(shape)
+        return [converted(inner, item) for item in value]
     if isinstance(value, Decimal):
         return _number_of(value)
     if kind == "blob":
@@ -118,13 +121,6 @@ def plain(value: Any) -> Any:
         return converted(None, value)
     except RecursionError:  # It contains itself; a path may still reach what is asked for.
         return value
-
-
-def _with_members(shape: Shape | None, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: converted(inner_shape(shape, name), item) for name, item in value.items()}
-    inner = inner_shape(shape)
-    return [converted(inner, item) for item in value]
 
 
 def _epoch_seconds(moment: Any) -> Any:

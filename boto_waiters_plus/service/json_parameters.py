@@ -6,15 +6,12 @@ import base64
 import datetime as dt
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from botocore.model import Shape, StructureShape
 
 from ..engine.redaction import is_signed_url
 from .shapes import has_sensitive_names, inner_shape, is_sensitive
-
-_BYTES: Final = "$bytes"
-_TIME: Final = "$time"
 
 
 def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
@@ -36,9 +33,9 @@ def as_json(shape: Shape | None, value: Any, name: str = "") -> Any:
         case list() | tuple():
             return [as_json(inner_shape(shape), each, name) for each in value]
         case bytes() | bytearray():
-            return {_BYTES: base64.b64encode(value).decode()}
+            return {"$bytes": base64.b64encode(value).decode()}
         case dt.datetime():
-            return {_TIME: value.isoformat()}
+            return {"$time": value.isoformat()}
         case None | str() | int() | float():
             return value
     raise TypeError(f"{name} cannot be stored: it is {type(value).__name__}")
@@ -75,7 +72,7 @@ def without_sensitive(shape: Shape | None, value: Any, *, is_answer: bool = True
         return {
             key: without(inner, item)
             for key, item in value.items()
-            if _is_known(shape, key)
+            if (not isinstance(shape, StructureShape) or key in shape.members)
             and not is_sensitive(inner := inner_shape(shape, key), shape, key, is_answer=is_answer)
         }
     if isinstance(value, (list, tuple)):
@@ -84,7 +81,3 @@ def without_sensitive(shape: Shape | None, value: Any, *, is_answer: bool = True
     # A stream cannot be stored.
     is_left_out = hasattr(value, "read") or (isinstance(value, str) and is_signed_url(value))
     return None if is_left_out else value
-
-
-def _is_known(shape: Shape | None, name: str) -> bool:
-    return not isinstance(shape, StructureShape) or name in shape.members

@@ -21,15 +21,10 @@ _INVALID: Final = r"Invalid (\w+) for (?:document )?parameter (\w+)"
 SMALLEST_PAGE: Final = 10
 """No service is known whose pages have fewer items unless that is asked for."""
 
-_MUTABLE: Final = (list, tuple, set, bytearray, Mapping)
-
 
 def copied(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters that stay as they are whatever the caller does to lists and dicts."""
-    return {
-        name: _copied(value) if isinstance(value, _MUTABLE) else value
-        for name, value in parameters.items()
-    }
+    return {name: _copied(value) for name, value in parameters.items()}
 
 
 def _copied(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from botocore.exceptions import DataNotFoundError
 from botocore.loaders import ExtrasProcessor, Loader, create_loader
 from botocore.model import ServiceModel
 
+from ..common.errors import logger
 from ..definitions.files import SEARCH_PATH_FILE, installed_definitions, parse_waiters
 from ..definitions.shipped import WRITTEN_FOR, unread_shipped
 from ..definitions.smithy import UnreadWaiter, service_key
@@ -91,8 +91,6 @@ def numbers_of(version: str) -> tuple[int, ...]:
 
 
 # --- the five places -----------------------------------------------------------------------------
-
-logger = logging.getLogger("boto_waiters_plus")
 
 
 class DefinitionPlace:

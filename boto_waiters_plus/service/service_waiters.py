@@ -28,6 +28,7 @@ from botocore.loaders import Loader
 from botocore.model import OperationModel, OperationNotFoundError, ServiceModel
 
 from ..common.arguments import nearest
+from ..common.errors import logger
 from ..definitions.files import installed_definitions
 from ..definitions.smithy import UnreadWaiter
 from ..definitions.waiters2 import unread_waiters2
@@ -51,8 +52,6 @@ from .places import (
     letters,
     places_of,
 )
-
-logger = logging.getLogger("boto_waiters_plus")
 
 
 class ServiceWaiters(Mapping[str, BoundWaiter]):
@@ -209,7 +208,8 @@ class ServiceWaiters(Mapping[str, BoundWaiter]):
             shipped = [each for place in self._places[3:] for each in place.named(definition.name)]
             for other in shipped[:1]:
                 names = definition.name, self.service_name
-                _log_replaced_once(*names, definition.source, other.source)
+                text = "waiter %s of %s comes from %s, and replaces %s"
+                _log_once(logging.INFO, text, *names, definition.source, other.source)
 
     def operation(self, name: str) -> OperationModel | None:
         """Return an operation by either form of its name; None if the service lacks it."""
@@ -265,19 +265,14 @@ def _can_use(use: Callable[[], object]) -> bool:
     try:
         use()
     except WaiterDefinitionError as error:
-        _log_once(str(error))
+        _log_once(logging.WARNING, "refused: %s", str(error))
         return False
     return True
 
 
 @cache
-def _log_once(problem: str) -> None:
-    logger.warning("refused: %s", problem)
-
-
-@cache
-def _log_replaced_once(*facts: str) -> None:
-    logger.info("waiter %s of %s comes from %s, and replaces %s", *facts)
+def _log_once(level: int, text: str, *facts: str) -> None:
+    logger.log(level, text, *facts)
 
 
 def generated_definitions(

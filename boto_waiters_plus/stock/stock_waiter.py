@@ -132,7 +132,7 @@ def _prepared(
         client=client,
         awaited=awaited,
         # A replaced operation that raises a ClientError raised it on purpose.
-        is_reply=_never if method is None else _is_reply,
+        is_reply=(lambda _: False) if method is None else _is_reply,
         cancel=options.cancel_event,
         in_thread=bool(options.call_in_thread),
     )
@@ -154,7 +154,8 @@ def _prepared(
         observers=observers,
         on_attempt=options.on_attempt,
         wording=_stock_wording,
-        is_raw=_is_raised_raw,
+        # botocore lets such an error of the operation pass as it is.
+        is_raw=lambda error: not isinstance(error, ClientError),
         called_at=called_at,
         searched=searched,
     )
@@ -232,15 +233,6 @@ def _operation_model(client: Any, name: str) -> OperationModel | None:
 
 def _is_reply(error: Exception) -> bool:
     return isinstance(error, ClientError) or is_transient_error(error)
-
-
-def _is_raised_raw(error: Exception) -> bool:
-    """Whether botocore lets an error of the operation pass as it is."""
-    return not isinstance(error, ClientError)
-
-
-def _never(_: Exception) -> bool:
-    return False
 
 
 def _stock_sleep(amount: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ..calls.client_call import Calls, CallStep
 from ..calls.clock import TimeSource, current_time, either, slices
@@ -16,8 +16,6 @@ from ..engine.machine import Cancelled, Pause, Poll, Woken
 from ..options import CancelEvent, Subscribable, WakeSignal
 from ..outcome import WaiterOutcome
 from .wait_run import WaitRun
-
-_WOKEN: Final = Woken()
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -39,7 +37,7 @@ class PauseStep:
             if wake is None or (cancel is not None and cancel.is_set()):
                 return Cancelled()
             return _signalled(wake)
-        return _WOKEN
+        return Woken()
 
     async def run_async(self) -> Woken | Cancelled:
         """Do the same in a task; events are checked in slices, a `Signal` calls back."""

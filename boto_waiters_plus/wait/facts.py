@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..calls.budget import Reply
+from ..common.errors import logger
 from ..engine.machine import Facts, HeldBack, Machine, Policy
 from ..engine.model import WaitDescription
 from ..engine.path_interpreter import FailedExpression
@@ -156,8 +157,6 @@ def reason_in(message: Any) -> FoundReason:
 
 
 # --- what a wait writes to the log; it is fed by the same events as the caller's handlers --------
-
-logger = logging.getLogger("boto_waiters_plus")
 
 LONGEST_SILENCE: Final = 60
 """Seconds after which a line is written although the state has not changed."""

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..common.errors import warn
-from .facts import RunFacts, WaitLog, logger
+from ..common.errors import logger, warn
+from .facts import RunFacts, WaitLog
 
 if TYPE_CHECKING:
     from ..engine.wait_event import EventKind, WaitEvent

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..calls.budget import Reply
 from ..calls.clock import SYSTEM_TIME, current_time
-from ..common.errors import warn
+from ..common.errors import logger, warn
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import Random
 from ..engine.machine import (
@@ -60,7 +60,6 @@ from .facts import (
     Searched,
     UnfinishedIds,
     failing_on_both,
-    logger,
 )
 from .observers import Observer, Observers
 
@@ -80,7 +79,6 @@ NEW_FAILURES_TOLD: Final[set[str]] = set()
 own, and a process may make many clients."""
 
 _NO_OBSERVERS: Final = Observers()
-_BEGIN: Final = Begin()
 
 Wording = Callable[["WaitRun", Ending], tuple[str, str]]
 """Returns the reason of a wait that did not succeed, and the whole message of its error."""
@@ -206,7 +204,7 @@ class WaitRun(RunFacts):
         """Return the first decision."""
         self._has_end_to_tell = True
         self._observers.tell("start", self)
-        return self.step(_BEGIN)
+        return self.step(Begin())
 
     def replied(self, reply: Reply) -> Decision:
         """Return the decision after the call that `Poll` or `Explain` asked for."""

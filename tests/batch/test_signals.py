@@ -243,3 +243,17 @@ def test_interrupted_batch_unsubscribes(all_of, buckets):
     with pytest.raises(KeyboardInterrupt):
         all_of(waits)
     assert counted.left == 1
+
+
+def test_cancel_event_ends_the_pause_beside_a_signal(buckets):
+    class Pressed(threading.Event):
+        def wait(self, timeout=None):
+            # Not in the thread that listens during a call.
+            if threading.current_thread() is threading.main_thread():
+                self.set()
+            return super().wait(timeout)
+
+    options = {"cancel_event": Pressed(), "wake_signal": Signal(), "max_wait": 1}
+    wait = Wait(buckets.client, "bucket_exists", {"Bucket": "b"}, **options)
+    [error] = wait_all([wait], on_failure="collect")
+    assert isinstance(error, bwp.WaiterCancelledError)

@@ -17,6 +17,8 @@ from stored_waits import until  # beside this file
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.batch import background
+from boto_waiters_plus.batch.schedule import Schedule
+from boto_waiters_plus.batch.scheduler import ThreadExecutor
 from boto_waiters_plus.calls.clock import start_timed_thread
 from boto_waiters_plus.deadlines import deadline_left
 
@@ -168,6 +170,16 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
     until(lambda: operation.metadata["attempts"])
     assert [each.name for each in threading.enumerate()].count("boto_waiters_plus background") == 1
     assert operation.cancel()
+
+
+def test_what_wakes_before_a_turn_ends_the_next_pause(virtual_time):
+    run = Schedule()
+    executor = ThreadExecutor(run.now, in_background=True)
+    for _ in range(2):
+        executor.wake()
+        run.turn(executor, print)
+        executor.wait(run)
+    assert virtual_time.now == 0
 
 
 # --- context variables --------------------------------------------------------------------------
