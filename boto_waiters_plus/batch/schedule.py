@@ -300,6 +300,7 @@ class Schedule:
             if self._cancel_rest_after and isinstance(task.result, self._cancel_rest_after):
                 self.cancel(self.open.values())
             del self.open[task.number]
+            self._drop_replaced()
             sink(task)
         return bool(self.open)
 
@@ -548,7 +549,6 @@ class Schedule:
             task.group.waits -= 1
         self.queue.remove_wait(task.connections.service)
         self._ended.append(task)
-        self._drop_replaced()
 
 
 def _forget_frames(error: BaseException | None) -> None:

@@ -16,9 +16,9 @@ from botocore.model import OperationModel
 from jmespath.exceptions import JMESPathError
 
 from ..calls.budget import Reply
+from ..common.errors import logger
 from ..definitions.shipped import shipped_traits
 from ..engine.redaction import is_signed_url
-from ..wait.facts import logger
 from .data_model import DataModel, converted
 from .errors import error_facts
 from .shapes import shape_id_of
@@ -205,8 +205,7 @@ def begin_search(
     """Begin the search for the cause of a failure; None: there is nothing to read.
 
     Args:
-        client, operation: those of the wait.
-        parameters: of the operation.
+        client, operation, parameters: those of the wait.
         call: the `input` and `output` of the call whose effect is waited for.
         budget: has an item for each read that the waits of a batch may make yet; None: no limit.
         response: the one in the failure state.
