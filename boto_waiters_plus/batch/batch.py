@@ -213,7 +213,7 @@ class Batch(Generic[WaitT]):
         self._stop = threading.Event()
         """Set when no reply is needed any more."""
         coalesce = flag("coalesce", options.get("coalesce", True))
-        screen = "screen" not in options or flag("screen", options["screen"])
+        screen = flag("screen", options.get("screen", True))
         self._grouping = Grouping(self._stop, screen=screen) if coalesce else None
         self._callbacks = Callbacks()
         progress = options.get("progress", False)

@@ -80,10 +80,7 @@ class Grouping:
         scope = None if screen is None else screen.scope_of(wait.parameters)
         if screen is None or scope is None:
             return ALONE
-
-        def make() -> Group:
-            return ScreenedGroup(wait.called, wait.bound_waiter, screen, scope, self.cancel)
-
+        make = partial(ScreenedGroup, wait.called, wait.bound_waiter, screen, scope, self.cancel)
         group = self._group(wait, policy, _frozen(scope), make)
         return group, (wait.parameters[screen.id],)
 

@@ -104,7 +104,7 @@ class SharedCall(PlannedCall):
         tasks: the waits.
     """
 
-    __slots__ = ("_group", "_has_several_ids", "_request", "_send")
+    __slots__ = ("_group", "_ids", "_request")
 
     def __init__(self, group: SharingGroup, tasks: Sequence[Task]) -> None:
         # It goes on for the last of its waits.
@@ -115,43 +115,39 @@ class SharedCall(PlannedCall):
         assert isinstance(request, ClientRequest), "only calls of clients are shared"
         self._request = request
         # Each identifier once, even if several waits ask for it.
-        ids = list(dict.fromkeys(each for task in tasks for each in task.ids))
-        self._has_several_ids = len(ids) > 1
-        self._send = partial(request.send_for, group.member, ids)
+        self._ids = list(dict.fromkeys(each for task in tasks for each in task.ids))
 
     def made(self) -> BlockingCall | AwaitedCall:
-        return Calls(client=self._request.client, cancel=self._group.cancel).of_client(self._send)
+        send = partial(self._request.send_for, self._group.member, self._ids)
+        return Calls(client=self._request.client, cancel=self._group.cancel).of_client(send)
 
     def split(self, result: Reply | Exception, live: Collection[Task], now: float) -> Split:
-        left = [task for task in self.tasks if task in live]
-        if isinstance(result, Exception):
+        if isinstance(result, Exception) and may_be_about_one(result):
             # Bad parameters of one wait are not the others' error.
-            if may_be_about_one(result):
-                return Split(calls=self._halves(left))
-            return Split([(task, result) for task in left])
-        if not is_answer(result):
-            return Split([(task, result) for task in left])
-        if result.error is not None:
-            is_shared = self._has_several_ids and result.ended is None
-            if is_shared and may_be_about_one(result.error, self._request.operation):
-                late = [(task, _inconclusive(task, result)) for task in left if task.until <= now]
-                halves = self._halves([task for task in left if now < task.until])
-                return Split(late, halves, throttled=False)
-            shares: list[tuple[Task, Share]] = [(task, judged(task, result)) for task in self.tasks]
-            return Split(shares, throttled=is_throttle([share for _, share in shares]))
-        return self._split_response(result, live, now)
+            return Split(calls=self._halves(live))
+        if isinstance(result, Exception) or not is_answer(result):
+            return Split([(task, result) for task in self.tasks])
+        if result.error is None:
+            return self._split_response(result, live, now)
+        is_shared = len(self._ids) > 1 and result.ended is None
+        if is_shared and may_be_about_one(result.error, self._request.operation):
+            late = [(task, _inconclusive(task, result)) for task in self.tasks if task.until <= now]
+            halves = self._halves({task for task in live if now < task.until})
+            return Split(late, halves, throttled=False)
+        shares: list[tuple[Task, Share]] = [(task, judged(task, result)) for task in self.tasks]
+        return Split(shares, throttled=is_throttle([share for _, share in shares]))
 
     def _split_response(self, reply: Reply, live: Collection[Task], now: float) -> Split:
         coalescing, group = self._group.coalescing, self._group
-        left = [task for task in self.tasks if task in live]
         try:
             responses = shares_of(reply.response, [task.ids for task in self.tasks], coalescing)
         # A hook of the caller's may return anything.
         except Exception:
-            return Split(calls=self._halves(left))
+            return Split(calls=self._halves(live))
         if responses is None:
             group.is_disbanded = True
-            return Split(calls=[OwnCall([task]) for task in left], throttled=False)
+            calls = [OwnCall([task]) for task in self.tasks if task in live]
+            return Split(calls=calls, throttled=False)
         parts = [*zip(self.tasks, responses, strict=True)]
         omitted = [task for task, part in parts if has_no_items(part, coalescing)]
         # The service is known to omit what it does not know.
@@ -163,10 +159,11 @@ class SharedCall(PlannedCall):
         for _, share in shares:
             if isinstance(share, Attempt):
                 share.coalesced = len(parts) > 1
-        calls = [SharedCall(group, again)] if again else []
-        return Split(shares, calls, throttled=is_throttle([share for _, share in shares]))
+        more = [SharedCall(group, again)] if again else []
+        return Split(shares, more, throttled=is_throttle([share for _, share in shares]))
 
-    def _halves(self, tasks: Sequence[Task]) -> Sequence[PlannedCall]:
+    def _halves(self, live: Collection[Task]) -> Sequence[PlannedCall]:
+        tasks = [task for task in self.tasks if task in live]
         middle = (len(tasks) + 1) // 2
         return [self._group.call_for(part) for part in (tasks[:middle], tasks[middle:]) if part]
 

@@ -232,7 +232,10 @@ class Wait:
         """The resource: the caller's label, or `s3 Bucket=my-bucket`."""
         if self.given_label is not None:
             return self.given_label
-        options = self.options_under(waiters_of(self.client).settings)
+        settings = waiters_of(self.client).settings
+        # The settings may have changed since the wait was made.
+        is_as_made = self.settings is None or self.settings is settings
+        options = self.merged_options if is_as_made else self.options.merged_over(settings.defaults)
         return str(label_of(self.bound_waiter.polling.resource_label, self.parameters, options))
 
     @property
@@ -242,12 +245,6 @@ class Wait:
         # The caller's label, or one without parameters, stays as it is.
         is_made = label == resource.text(self.parameters)
         return resource.text(self.parameters, whole_arns=True) if is_made else label
-
-    def options_under(self, settings: Settings) -> WaitOptions:
-        """Return the merged options under settings that may have changed since."""
-        if self.settings is None or self.settings is settings:
-            return self.merged_options
-        return self.options.merged_over(settings.defaults)
 
     def __repr__(self) -> str:
         return f"Wait({self.waiter} for {self.label}, max_wait={self.max_wait})"
