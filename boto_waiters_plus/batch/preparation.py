@@ -25,7 +25,7 @@ from ..service.client_waits import ClientRequest, calls_of, wait_of
 from ..service.clients import waiters_of
 from ..service.sharing import asked_ids
 from ..settings import PROCESS_LEVEL, Resolved, Settings
-from ..wait.observers import Observer
+from ..wait.facts import Observer
 from ..wait.wait_run import RANDOM
 from .callbacks import Callbacks
 from .limits import ClientConnections, ServiceLimiter, connections_kept

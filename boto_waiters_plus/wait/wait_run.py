@@ -56,12 +56,13 @@ from .facts import (
     Attempt,
     FoundReason,
     Judge,
+    Observer,
+    Observers,
     RunFacts,
     Searched,
     UnfinishedIds,
     failing_on_both,
 )
-from .observers import Observer, Observers
 
 # Not where a wait fails: the import would make the first one of a process late.
 from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of, why_held_back
