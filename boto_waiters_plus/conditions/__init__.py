@@ -5,6 +5,8 @@ from .condition_wait import ConditionWait
 from .form_options import ConditionOptions, propagating
 from .forms import (
     First,
+    poll,
+    poll_async,
     wait_for,
     wait_for_async,
     wait_for_case,
@@ -16,7 +18,6 @@ from .forms import (
 )
 from .paces import exponential, fixed, linear
 from .patterns import Case, failure, like, retry, success
-from .polling import poll, poll_async
 from .steps import steps
 
 __all__ = [
