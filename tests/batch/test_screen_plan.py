@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from boto_waiters_plus.engine.screen_plan import ScreenBalance, ScreenPlan
+from boto_waiters_plus.batch.screen_call import ScreenBalance, ScreenPlan
 
 IDS = [f"job-{number}" for number in range(30)]
 
