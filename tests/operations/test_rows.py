@@ -510,6 +510,11 @@ def test_each_store_in_memory_has_its_own_database(url):
         first.open_ids()
 
 
+def test_a_name_like_that_of_memory_is_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Store(":memory:2").database.url.database == str(tmp_path / ":memory:2")
+
+
 def test_transactions_in_memory_wait_for_each_other(hasty):
     add(hasty, 1)
     with hasty.writing():

@@ -441,7 +441,7 @@ def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
         kind = parsed.drivername
         raise WrongValueError(_URL, f": a store is sqlite or postgresql+psycopg, not {kind}")
     path = str(parsed.database or ":memory:")
-    if parsed.drivername == "sqlite" and not path.startswith(("file:", ":memory:")):
+    if parsed.drivername == "sqlite" and path != ":memory:" and not path.startswith("file:"):
         # The same file, from whatever directory it is opened.
         parsed = parsed.set(database=str(Path(path).absolute()))
     return parsed
