@@ -515,6 +515,14 @@ def test_a_name_like_that_of_memory_is_absolute(tmp_path, monkeypatch):
     assert Store(":memory:2").database.url.database == str(tmp_path / ":memory:2")
 
 
+def test_a_transaction_waits_for_none_of_its_thread(monkeypatch):
+    monkeypatch.setattr(connections, "LOCK_TIMEOUT", 1000)
+    database = Store(":memory:").database
+    with database.writing(), pytest.raises(StoreError, match="in use"):
+        database.open_ids()
+    assert database.open_ids() == set()
+
+
 def test_transactions_in_memory_wait_for_each_other(hasty):
     add(hasty, 1)
     with hasty.writing():
