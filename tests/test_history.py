@@ -566,9 +566,9 @@ def test_stored_waits_learn_from_their_store(table, damaged):
         operation = store.start(table.client, "table_exists", **options, delay_history=True)
         elapsed, wait_id = TAKES + number * 5.0, operation.path.partition("/")[2]
         end = {"state": "succeeded", "elapsed": elapsed, "attempts": 9, "ended": 0.0}
-        store.backend.write(None, [{"id": wait_id, **end}])
+        store.database.write(None, [{"id": wait_id, **end}])
     # The last row is damaged, and tells nothing.
-    with store.backend.writing() as connection:
+    with store.database.writing() as connection:
         statement = "update boto_waiters_operations set elapsed = ? where id = ?"
         connection.exec_driver_sql(statement, (damaged, wait_id))
     store.start(table.client, "table_exists", **options, delay_history=True)

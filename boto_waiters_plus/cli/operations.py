@@ -182,7 +182,7 @@ def _expire(store: Store, arguments: argparse.Namespace) -> int:
 
 def _work(store: Store, arguments: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="boto-wait operations: %(message)s")
-    print(f"boto-wait operations: working on {store.backend.name}", file=sys.stderr)
+    print(f"boto-wait operations: working on {store.database.name}", file=sys.stderr)
     store.work(
         until_idle=arguments.until_idle,
         lease=arguments.lease,

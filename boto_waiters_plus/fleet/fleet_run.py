@@ -81,7 +81,7 @@ def _stop_when_over(stopped: threading.Event, worker: Worker, store: Store) -> N
     while not stopped.wait(CHECK_INTERVAL):
         # The database may come back.
         with contextlib.suppress(StoreError):
-            if store.backend.list({"state": "open"}, None, 1):
+            if store.database.list({"state": "open"}, None, 1):
                 used = time.monotonic()
         if worker.status not in _ALIVE or time.monotonic() - used > LONGEST_IDLE:
             stopped.set()
@@ -169,7 +169,7 @@ def run(
             does not reach the store.
     """
     store, waits = _source(waits_or_store, in_store)
-    if store.backend.url is None:
+    if store.database.url is None:
         raise ValueError("a store in memory cannot be shared by processes: give it a file")
     options = WorkOptions(lease, batch_size, max_open, threads, calls_per_second, make_client)
     told = None if progress is None else callback("progress", progress)
@@ -216,7 +216,7 @@ class FleetRun:
         self._client = cast("Any", client)  # Its methods have the types of both kinds at once.
         seal = store.seal
         # The `repr` of the URL, which Dask may log, has no password.
-        self._store_arguments = store.backend.url, seal.encrypt, seal.decrypt
+        self._store_arguments = store.database.url, seal.encrypt, seal.decrypt
         self._options = options
         self._include_response = include_response
         self._callbacks = Callbacks()
@@ -232,7 +232,7 @@ class FleetRun:
             raise ValueError("the cluster of client has no workers")
         self._check_hosts(workers)
         # Before a shard is placed: what it ends at once has to be reported, too.
-        self._open = store.backend.open_ids()
+        self._open = store.database.open_ids()
 
     def operations(self) -> Generator[Operation, None, None]:
         """Yield each operation when it has ended."""
@@ -264,7 +264,7 @@ class FleetRun:
         """Store waits as there is room; return the operations that have ended."""
         # First: an error of it loses nothing that has ended.
         self._feed()
-        now_open = self._store.backend.open_ids()
+        now_open = self._store.database.open_ids()
         ended = self._store.ended(self._open - now_open)
         self._open = now_open
         return ended
@@ -307,7 +307,7 @@ class FleetRun:
 
     def _check_hosts(self, workers: set[str]) -> None:
         """Refuse a SQLite file that a worker on another machine would look for."""
-        if not self._store.backend.is_local or not workers:
+        if not self._store.database.is_local or not workers:
             return
         # One that has gone meanwhile is left to the next turn.
         names = self._client.run(host, workers=list(workers), on_error="ignore")

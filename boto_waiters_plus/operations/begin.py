@@ -335,11 +335,11 @@ class Beginning:
         if not is_new:
             return store.operation(row)
         try:
-            call, lease = None, CallerLease(store.backend, row)
+            call, lease = None, CallerLease(store.database, row)
         except StoreError as error:
             raise _uncalled(store, path_of(row), error) from error
         end = self._start + prepared.max_wait
-        held = Held(wait, store.backend, lease.number, end, self._clock)
+        held = Held(wait, store.database, lease.number, end, self._clock)
         begun.row = row
         try:
             if lease.is_taken:

@@ -75,7 +75,7 @@ class Held:
 
     wait: Wait
     """The wait without its parameters."""
-    backend: Database
+    database: Database
     lease: int
     deadline: float
     """By `clock`."""
@@ -245,7 +245,7 @@ class BegunRow:
                 # It had nothing to change.
                 self.answer = kept_answer(prepared.target.operation, replace(call, response={}))
                 end = end_of(self.row["id"], call.outcome, self.seal)
-                held.backend.write(held.lease, [{**end, "parameters": self.closed()}])
+                held.database.write(held.lease, [{**end, "parameters": self.closed()}])
                 return replace(call, outcome=None)
             whole = effect.answered(prepared.parameters, call.response)
             self.answer = kept_answer(prepared.target.operation, call)
@@ -266,7 +266,7 @@ class BegunRow:
                 # With the options that only the row has.
                 "policy": json_text({**loaded(self.row["policy"], "policy"), **words}),
             }
-            if not held.backend.write(held.lease, [change]) and self.stop_on_cancel:
+            if not held.database.write(held.lease, [change]) and self.stop_on_cancel:
                 self._stop_cancelled(held)
         except Exception as error:
             error.call = call  # type: ignore[attr-defined]
@@ -275,10 +275,10 @@ class BegunRow:
 
     def _stop_cancelled(self, held: Held) -> None:
         """Stop what was begun by a call whose row was cancelled before its answer."""
-        [row] = held.backend.get([self.row["id"]])
+        [row] = held.database.get([self.row["id"]])
         if row["state"] == "cancelled":
             stop = self.stop_in_time(held.wait.client)
-            held.backend.write(ENDED, [self.with_stop(stop)])
+            held.database.write(ENDED, [self.with_stop(stop)])
 
     def go_on(
         self, held: Held, age: float, cancel: CancelEvent, end: Callable[[Exception], None]
@@ -365,12 +365,12 @@ class BegunRow:
             # Whoever has to make the stop in place of this process knows of it.
             end |= {**self.owing(is_driven=True), "lease": held.lease}
         with contextlib.suppress(StoreError):
-            held.backend.write(held.lease, [end])
+            held.database.write(held.lease, [end])
         if timeout is None or not is_stopped:
             return error
         stop = self.stop_in_time(held.wait.client)
         with contextlib.suppress(StoreError):
-            held.backend.write(ENDED, [self.with_stop(stop)])
+            held.database.write(ENDED, [self.with_stop(stop)])
         return told(timeout, stop)
 
     # --- the stop ------------------------------------------------------------------------------
@@ -528,13 +528,13 @@ def stored_label(wait: Wait) -> str:
 class CallerLease:
     """The lease of a process for one call, renewed in a thread until the call is over."""
 
-    def __init__(self, backend: Database, row: Row) -> None:
-        self._backend = backend
+    def __init__(self, database: Database, row: Row) -> None:
+        self._database = database
         self._is_over = threading.Event()
-        self.number = backend.acquire(process_name(), CALLER_LEASE)
+        self.number = database.acquire(process_name(), CALLER_LEASE)
         mine = {"id": row["id"], "lease": self.number, "worker": process_name()}
         # A worker that has claimed the row leaves it alone for its first seconds.
-        self.is_taken = backend.write(None, [mine]) == 1
+        self.is_taken = database.write(None, [mine]) == 1
         """Whether the row is this process's: it has not ended."""
         start_thread(self._renew, "begin")
 
@@ -542,14 +542,14 @@ class CallerLease:
         while not self._is_over.wait(CALLER_LEASE / 3):
             # The database may come back.
             with contextlib.suppress(StoreError):
-                self._backend.renew(self.number, CALLER_LEASE)
+                self._database.renew(self.number, CALLER_LEASE)
 
     def end(self) -> None:
         """End the lease."""
         self._is_over.set()
         # It ends by itself, too.
         with contextlib.suppress(StoreError):
-            self._backend.release(self.number)
+            self._database.release(self.number)
 
 
 def process_name() -> str:

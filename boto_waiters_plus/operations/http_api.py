@@ -189,7 +189,7 @@ class _Face:
     def _now(self) -> tuple[str, int]:
         """Return the open operations, and the number of workers that run."""
         operations = self._store.list(state="open", page_size=1000).operations
-        return json.dumps(operations), len(self._store.backend.leases())
+        return json.dumps(operations), len(self._store.database.leases())
 
     def _client(self, body: Mapping[str, Any]) -> Any:
         service = body["service"]

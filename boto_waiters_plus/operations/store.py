@@ -124,7 +124,7 @@ class Store(OpenStore):
         clock: Callable[[], float] | None = None,
     ) -> None:
         super().__init__(_database(url, clock), Seal(encrypt, decrypt), clock)
-        self._key = uuid.uuid4().hex if self.backend.url is None else self.backend.name
+        self._key = uuid.uuid4().hex if self.database.url is None else self.database.name
         _STORES[self._key] = self
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class Store(OpenStore):
         Those that this process holds end with a `StoreError`.
         """
         self.watcher.close()
-        self.backend.close()
+        self.database.close()
 
     def start(
         self,
@@ -210,7 +210,7 @@ class Store(OpenStore):
         if path.startswith(CALL_PATH):
             return self.get_call(path)
         row = self.row(path)
-        if row["state"] == OPEN and end_overdue(self.backend, self.seal, [row]):
+        if row["state"] == OPEN and end_overdue(self.database, self.seal, [row]):
             row = self.row(path)
         return self.json_of(row)
 
@@ -244,10 +244,10 @@ class Store(OpenStore):
             state=state, service=service, waiter=waiter, exclusive_key=exclusive_key
         )
         before = None if page_token is None else page_position(page_token, filters)
-        rows = self.backend.list(filters, before, size + 1)
+        rows = self.database.list(filters, before, size + 1)
         open_rows = [row for row in rows if row["state"] == OPEN]
-        if open_rows and end_overdue(self.backend, self.seal, open_rows):
-            rows = self.backend.list(filters, before, size + 1)
+        if open_rows and end_overdue(self.database, self.seal, open_rows):
+            rows = self.database.list(filters, before, size + 1)
         rows = self.current(rows)
         token = page_token_after(rows[size - 1], filters) if len(rows) > size else None
         return OperationPage([self.json_of(row) for row in rows[:size]], token)
@@ -296,7 +296,7 @@ class Store(OpenStore):
             raise ValueError(f"{path}: only the process that called {method} knew what to poll")
         if row["state"] not in (OPEN, SUCCEEDED):
             try:
-                if self.backend.reopen(row, reopened(row, time_left, attempts)):
+                if self.database.reopen(row, reopened(row, time_left, attempts)):
                     return self.operation(self.row(path))
             except ValueError as error:
                 raise WrongValueError(f"{path}: ", *getattr(error, "parts", error.args)) from None
@@ -310,7 +310,7 @@ class Store(OpenStore):
 
         Returns their number; `older_than` is in seconds (or a `timedelta`) since their end.
         """
-        return self.backend.expire(seconds("older_than", older_than, zero=True))
+        return self.database.expire(seconds("older_than", older_than, zero=True))
 
     def work(
         self,
@@ -380,7 +380,7 @@ class Store(OpenStore):
         if record.get("target") is not None:
             row["target"] = self.seal.closed(record["target"])
         row["record"] = self.seal.closed(record)
-        self.backend.add_call(row)
+        self.database.add_call(row)
         return f"{CALL_PATH}{row['id']}"
 
     def note_call(self, path: str, phase: str, answer: Mapping[str, Any], /) -> bool:
@@ -389,12 +389,12 @@ class Store(OpenStore):
         The answer is what the rest of the call needs of it.
         """
         values = {"phase": phase, "answer": self.seal.closed(answer)}
-        return self.backend.write_call(checked_id(path, CALL_PATH), values)
+        return self.database.write_call(checked_id(path, CALL_PATH), values)
 
     def finish_call(self, path: str, result: Mapping[str, Any], /) -> None:
         """Keep how a call ended, unless it has ended already."""
         values = {"ended": 0.0, "phase": PHASES[-1], "result": self.seal.closed(result)}
-        self.backend.write_call(checked_id(path, CALL_PATH), values)
+        self.database.write_call(checked_id(path, CALL_PATH), values)
 
     def get_call(self, path: str, /) -> dict[str, Any]:
         """Return a call as JSON.
@@ -407,7 +407,7 @@ class Store(OpenStore):
             LookupError: there is no such call.
             OperationError: it cannot be read.
         """
-        rows = self.backend.calls(checked_id(path, CALL_PATH))
+        rows = self.database.calls(checked_id(path, CALL_PATH))
         if not rows:
             raise LookupError(f"there is no call {path}")
         return self._call_json(rows[0])
@@ -418,7 +418,7 @@ class Store(OpenStore):
         Pass `path` and `record` of each to `idempotency.resume_call`, when no process makes the
         call any more. A call that cannot be read is left out, with a warning in the log.
         """
-        return [*filter(None, map(self._readable_call, self.backend.calls()))]
+        return [*filter(None, map(self._readable_call, self.database.calls()))]
 
     def rows_of(
         self, waits: Iterable[Wait], *, include_response: bool, profile_name: str | None = None
@@ -452,11 +452,11 @@ class Store(OpenStore):
 
     def ended(self, ids: Iterable[str]) -> builtins.list[Operation]:
         """Return those of these waits that are there and have ended."""
-        rows = self.backend.get([*ids])
+        rows = self.database.get([*ids])
         return [self.operation(row) for row in rows if row["state"] != OPEN]
 
     def finder(self) -> tuple[Callable[..., Operation], tuple[Any, ...]]:
-        url = self.backend.url
+        url = self.database.url
         text = None if url is None else url.set(password=None).render_as_string()
         return find_operation, (text, self._key)
 
@@ -479,7 +479,7 @@ class Store(OpenStore):
 
     def _add(self, rows: NewRows) -> builtins.list[Row]:
         try:
-            return self.backend.add(rows.rows, rows.definitions)
+            return self.database.add(rows.rows, rows.definitions)
         except KeyInUseError as error:
             raise _conflict(error) from None
 

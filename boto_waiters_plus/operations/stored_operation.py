@@ -81,7 +81,7 @@ def is_overdue(row: Row, now: float) -> bool:
 
 
 def end_overdue(
-    backend: Database, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
+    database: Database, seal: Seal, rows: Iterable[Row], stop: Stop | None = None
 ) -> bool:
     """End those of these open waits that are overdue and driven by no worker; return if any was.
 
@@ -89,10 +89,10 @@ def end_overdue(
         rows: as they are in the store now.
         stop: what became of the stop of what was begun; None: it is left to a worker.
     """
-    _, now = backend.ended_ids(math.inf)
+    _, now = database.ended_ids(math.inf)
     ends = (_overdue_end(row, seal, stop) for row in rows if is_overdue(row, now))
     overdue = [*filter(None, ends)]
-    return bool(overdue and backend.write(UNDRIVEN, overdue))
+    return bool(overdue and database.write(UNDRIVEN, overdue))
 
 
 def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row | None:
@@ -114,17 +114,17 @@ def _overdue_end(row: Row, seal: Seal, stop: Stop | None) -> Row | None:
 class OpenStore(ABC):
     """What operations and workers need of their store."""
 
-    def __init__(self, backend: Database, seal: Seal, clock: Clock | None) -> None:
-        self.backend, self.seal = backend, seal
+    def __init__(self, database: Database, seal: Seal, clock: Clock | None) -> None:
+        self.database, self.seal = database, seal
         self.clock = monotonic_time if clock is None else clock
-        self.watcher = EndWatcher(backend, seal, self.clock)
+        self.watcher = EndWatcher(database, seal, self.clock)
 
     def __repr__(self) -> str:
-        return f"Store({self.backend.name!r})"
+        return f"Store({self.database.name!r})"
 
     def row(self, path: str) -> Row:
         """Return the row of a background wait; raise LookupError if there is none."""
-        rows = self.current(self.backend.get([checked_id(path)]))
+        rows = self.current(self.database.get([checked_id(path)]))
         if not rows:
             raise LookupError(f"there is no {path} in {self!r}, or it has expired")
         return rows[0]
@@ -141,25 +141,25 @@ class OpenStore(ABC):
         driven = [row for row in rows if row["state"] == OPEN and row["worker"] is not None]
         if driven:
             # A row keeps the name of a worker that was killed until another one takes it.
-            live = self.backend.leases()
+            live = self.database.leases()
             gone = {row["id"] for row in driven if row["lease"] not in live}
             rows = [{**row, "worker": None} if row["id"] in gone else row for row in rows]
         if all(row["owes"] is None for row in rows):
             return [*rows]
-        _, now = self.backend.ended_ids(math.inf)
+        _, now = self.database.ended_ids(math.inf)
         return [row if _owes(row, now) else {**row, "owes": None} for row in rows]
 
     def end_by_cancel(self, path: str) -> bool:
         """Cancel a background wait; return False if it is not open."""
         end: dict[str, Any] = {"id": checked_id(path), "state": "cancelled", "ended": 0.0}
         end |= {"error": json_text(cancelled_json(None)), "lease": None, "next_attempt": None}
-        for row in self.backend.get([end["id"]]):
-            is_driven = row["lease"] is not None and row["lease"] in self.backend.leases()
+        for row in self.database.get([end["id"]]):
+            is_driven = row["lease"] is not None and row["lease"] in self.database.leases()
             end |= stop_at_end(row, "stop_on_cancel", self.seal, is_driven=is_driven)
             if is_driven and end.get("owes"):
                 # Its worker stops what was begun.
                 end["lease"] = row["lease"]
-        is_cancelled = self.backend.write(None, [end]) == 1
+        is_cancelled = self.database.write(None, [end]) == 1
         self.watcher.check()
         return is_cancelled
 
@@ -292,13 +292,13 @@ class StoredOperation(Operation):
         return is_overdue(self._row, now)
 
     def _hindrance(self) -> str:
-        backend = self._store.backend
+        database = self._store.database
         with contextlib.suppress(StoreError, TypeError):
-            for row in backend.get([id_of(self.path)]):
-                _, now = backend.ended_ids(math.inf)
+            for row in database.get([id_of(self.path)]):
+                _, now = database.ended_ids(math.inf)
                 silent_for = seconds_text(round(now - row["machine_at"], 1))
                 silence = f"nothing was written for {silent_for} s"
-                if row["lease"] not in backend.leases():
+                if row["lease"] not in database.leases():
                     return (
                         f": no worker drives it, {silence}: call work() of the store in a thread "
                         "or a process, or run `boto-wait operations work`"
@@ -317,8 +317,8 @@ def _owes(row: Row, now: float) -> bool:
 class EndWatcher:
     """Notices the ends of operations that are open, in one thread while any of them is held."""
 
-    def __init__(self, backend: Database, seal: Seal, clock: Clock) -> None:
-        self._backend = backend
+    def __init__(self, database: Database, seal: Seal, clock: Clock) -> None:
+        self._database = database
         self._seal = seal
         self._clock = clock
         self.callbacks = CallbackThread()
@@ -378,7 +378,7 @@ class EndWatcher:
             operation.end(error)
 
     def _closed(self) -> StoreError:
-        name = self._backend.name
+        name = self._database.name
         return StoreError(f"store {name} is closed; its open waits go on in other processes")
 
     def _run(self) -> None:
@@ -390,7 +390,7 @@ class EndWatcher:
                     since = self._compare()
                     compare_at = self._clock() + COMPARE_INTERVAL
                 else:
-                    ended, since = self._backend.ended_ids(since - OVERLAP)
+                    ended, since = self._database.ended_ids(since - OVERLAP)
                     self._end(ended)
             except StoreError as error:
                 # The database may come back, its old schema or another process's memory will not.
@@ -400,7 +400,7 @@ class EndWatcher:
             except BaseException as error:
                 logger.exception("the thread of stored operations failed")
                 kind = type(error).__name__
-                self._end_all(StoreError(f"store {self._backend.name} cannot be read: {kind}"))
+                self._end_all(StoreError(f"store {self._database.name} cannot be read: {kind}"))
             self._news.wait(WATCH_INTERVAL)
             self._news.clear()
 
@@ -414,16 +414,16 @@ class EndWatcher:
 
     def _compare(self) -> float:
         """End what has ended, is gone or is overdue; return the time before."""
-        _, now = self._backend.ended_ids(math.inf)
+        _, now = self._database.ended_ids(math.inf)
         with self._lock:
             found = {id_of(path): operation for path, operation in self._open.items()}
-        still_open = self._backend.open_ids([*found])
+        still_open = self._database.open_ids([*found])
         self._end(found.keys() - still_open)
         overdue = [each for each in still_open if found[each].is_overdue(now)]
         # As they are now: one may have been reopened, with another deadline.
-        rows = self._backend.get(overdue) if overdue else []
+        rows = self._database.get(overdue) if overdue else []
         others = [row for row in rows if not self._is_stopped_here(row, found[row["id"]], now)]
-        if others and end_overdue(self._backend, self._seal, others):
+        if others and end_overdue(self._database, self._seal, others):
             self._news.set()
         return now
 
@@ -439,7 +439,7 @@ class EndWatcher:
         def end(stop: Stop) -> None:
             self._stopping.discard(row["id"])
             with contextlib.suppress(StoreError):
-                end_overdue(self._backend, self._seal, [row], stop)
+                end_overdue(self._database, self._seal, [row], stop)
             self._news.set()
 
         if row["id"] not in self._stopping:
@@ -450,7 +450,7 @@ class EndWatcher:
     def _end(self, ids: Collection[str]) -> None:
         """End the operations among these that are held, as their rows say."""
         held = {each: path for each in ids if (path := path_of({"id": each})) in self._open}
-        rows = {row["id"]: row for row in self._backend.get([*held])} if held else {}
+        rows = {row["id"]: row for row in self._database.get([*held])} if held else {}
         for wait_id, path in held.items():
             operation, row = self._open.get(path), rows.get(wait_id)
             # It may have been reopened.

@@ -93,8 +93,8 @@ class NewRows:
 
     def add(
         self, wait: Wait, exclusive_key: str | None = None, request_id: str | None = None
-    ) -> dict[str, Any]:
-        """Add the row of a wait, and return it.
+    ) -> None:
+        """Add the row of a wait.
 
         Raises:
             ValueError: a parameter is sensitive, or a name is too long.
@@ -139,7 +139,6 @@ class NewRows:
         row |= {"kind": kind_of(row)}
         row["parameters"] = self._seal.closed(parameters) if begun is None else begun.closed()
         self.rows.append(row)
-        return row
 
     def _digest(self, waiter: BoundWaiter) -> str:
         if waiter not in self._digests:

@@ -129,8 +129,8 @@ KEY: Final = ("service", "waiter", "region")
 class RowTimes:
     """The times of the ended rows of a store, read once for each kind of wait."""
 
-    def __init__(self, backend: Database, seal: Seal) -> None:
-        self._backend, self._seal = backend, seal
+    def __init__(self, database: Database, seal: Seal) -> None:
+        self._database, self._seal = database, seal
         self._known: dict[tuple[Any, ...], tuple[KnownTime, ...]] = {}
 
     def policy(self, row: Row, wait: Wait, *, is_begun: bool) -> Policy:
@@ -142,7 +142,7 @@ class RowTimes:
         key = HistoryKey._make((*names, is_begun))
         if key not in self._known:
             filters = {name: row[name] for name in KEY if row[name] is not None}
-            ended = self._backend.list({"state": "done", **filters}, None, MOST_TIMES)
+            ended = self._database.list({"state": "done", **filters}, None, MOST_TIMES)
             self._known[key] = tuple(self._times(ended, key.kind, is_begun=is_begun))
         has_longest = bool(asked.get("max_delay_given"))
         return with_times(wait.policy, self._known[key], key, has_longest=has_longest)
@@ -198,7 +198,7 @@ class Worker:
         name: str | None,
         stop_event: threading.Event,
     ) -> None:
-        self._backend, self._seal, self._watcher = store.backend, store.seal, store.watcher
+        self._database, self._seal, self._watcher = store.database, store.seal, store.watcher
         self._clock = store.clock
         self._options = options
         self._name = name or process_name()
@@ -258,7 +258,7 @@ class Worker:
     def stop(self) -> None:
         """Let `run` return soon; for signal handlers too."""
         self._is_stopping = True
-        self._backend.limit_time(STOP_LIMIT)
+        self._database.limit_time(STOP_LIMIT)
         self._news.put(None)
 
     def _sleep(self, seconds: float) -> None:
@@ -276,16 +276,16 @@ class Worker:
         self._write()
         if self._has_unconfirmed_claim:
             # A claim whose answer was lost: no worker would drive its waits while the lease lasts.
-            self._backend.release(self._lease)
+            self._database.release(self._lease)
             self._replace_lease()
         self._give_back()
         if self._clock() < self._check_at:
             return False
         # Cancelled, or driven by another worker.
-        self._drop(self._backend.lost(self._lease, list(self._driven)))
+        self._drop(self._database.lost(self._lease, list(self._driven)))
         if rates := self._options.calls_per_second:
             # An equal share of what all workers have together.
-            workers = max(1, len(self._backend.leases()))
+            workers = max(1, len(self._database.leases()))
             self._pool.limit_calls({name: rate / workers for name, rate in rates.items()})
         self._has_unconfirmed_claim = True
         try:
@@ -299,14 +299,14 @@ class Worker:
 
     def _acquire(self) -> None:
         seconds = self._options.lease
-        self._lease = self._backend.acquire(self._name, seconds)
+        self._lease = self._database.acquire(self._name, seconds)
         self._renew_at = self._clock() + seconds / RENEWALS
 
     def _renew_if_due(self) -> None:
         before, seconds = self._clock(), self._options.lease
         if before < self._renew_at:
             return
-        if self._backend.renew(self._lease, seconds):
+        if self._database.renew(self._lease, seconds):
             self._renew_at = before + seconds / RENEWALS
         else:
             self._replace_lease()
@@ -333,7 +333,7 @@ class Worker:
             self._drop(keys)
             changes = [{"id": key, **FREE} for key in keys]
             self._has_unconfirmed_claim = True
-            self._backend.write(self._lease, changes)
+            self._database.write(self._lease, changes)
             self._has_unconfirmed_claim = False
             # Other workers may take them first.
             self._check_at = self._clock() + CHECK_INTERVAL
@@ -349,17 +349,17 @@ class Worker:
     def _hand_back(self) -> StoreError | None:
         """Free the waits that are open; return why that failed, if it did."""
         self._is_stopping = True
-        self._backend.limit_time(STOP_LIMIT)
+        self._database.limit_time(STOP_LIMIT)
         self._pool.close()
         self._calls_end.set()
         try:
             self._write()
-            self._backend.release(self._lease)
+            self._database.release(self._lease)
         except StoreError as error:
             logger.warning("worker: %s; others take over when the lease ends", error)
             return error
         finally:
-            self._backend.limit_time(None)
+            self._database.limit_time(None)
         return None
 
     def _claim(self) -> bool:
@@ -372,14 +372,14 @@ class Worker:
             now = self._clock()
             self._unable = {k: found for k, found in self._unable.items() if found[0] > now}
             without = {*self._unable, *self._stopping}
-        claimed, clock = self._backend.claim(self._lease, options.lease, most, without)
+        claimed, clock = self._database.claim(self._lease, options.lease, most, without)
         rows = [row for row in claimed if row["state"] == OPEN]
         # Read after the claim, which may have waited for a lock before it read its clock.
         now = self._clock()
         # All of them count as driven from now on, before the first wait is made.
         for row in rows:
             self._driven[row["id"]] = self._held(row, now - clock)
-        times = RowTimes(self._backend, self._seal)
+        times = RowTimes(self._database, self._seal)
         for row in rows:
             self._prepare(row, clock, now, times)
             # Making a client may take half a second.
@@ -399,7 +399,7 @@ class Worker:
             begun = begun_of(row, self._seal)
             if begun is None or (stop := begun.trait.stop) is None or begun.told_stop is None:
                 # Who ended it could not read that none was asked for.
-                self._backend.write(ENDED, [{"id": row["id"], "owes": None, "lease": None}])
+                self._database.write(ENDED, [{"id": row["id"], "owes": None, "lease": None}])
                 return
             self._seal.refuse_plain(row["parameters"])
             if stop.resource and row["lease"] != self._lease:
@@ -415,11 +415,11 @@ class Worker:
             what = row["id" if error.code == "unreadable" else "kind"]
             with self._lock:
                 self._unable[what] = self._clock() + UNABLE_FOR, UnableError(*error.args)
-            self._backend.write(ENDED, [{"id": row["id"], "lease": None}])
+            self._database.write(ENDED, [{"id": row["id"], "lease": None}])
 
     def _stopped(self, begun: BegunRow, stop: Stop) -> None:
         try:
-            self._backend.write(ENDED, [begun.with_stop(stop)])
+            self._database.write(ENDED, [begun.with_stop(stop)])
         # Whatever the caller's `encrypt` raises, too: the row owes it as before.
         except Exception as error:
             failed = UnableError("unavailable", f"its stop was not kept: {type(error).__name__}")
@@ -492,7 +492,7 @@ class Worker:
                 self._set_result(driven, error)
 
         driven.timeout = begun.unknown_answer()
-        held = Held(wait, self._backend, self._lease, driven.deadline, self._clock)
+        held = Held(wait, self._database, self._lease, driven.deadline, self._clock)
         if not begun.go_on(held, age, self._calls_end, end):
             with self._lock:
                 self._to_give_back.add(driven.id)
@@ -588,7 +588,7 @@ class Worker:
             new = {"machine_at": -age, "next_attempt": change["next_attempt"] - age}
             changes.append({**change, "id": driven.id, **new})
         if changes:
-            self._backend.write(self._lease, changes)
+            self._database.write(self._lease, changes)
             with self._lock:
                 for driven, written in attempts:
                     if driven.change is written:
@@ -612,9 +612,9 @@ class Worker:
                 known = driven.timeout if isinstance(result, UnableError) else None
                 end = end_of(driven.id, known or result, self._seal, driven.stored)
                 ends.append({**(driven.last_change or {}), **end})
-        self._ended += self._backend.write(self._lease, ends) if ends else 0
+        self._ended += self._database.write(self._lease, ends) if ends else 0
         if backs:
-            self._backend.write(self._lease, backs)
+            self._database.write(self._lease, backs)
         with self._lock:
             for driven, _ in results:
                 del self._driven[driven.id]

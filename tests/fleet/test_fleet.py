@@ -37,7 +37,7 @@ def test_all_waits_end_with_few_open(store, dask, waits, make_client, tmp_path):
     assert len({operation.path for operation in ended}) == len(ended) == 50
     assert max(progress.open for progress in seen) == 10
     assert (seen[-1].ended, seen[-1].open, seen[-1].shards) == (50, 0, 2)
-    assert not store.backend.open_ids()
+    assert not store.database.open_ids()
 
 
 def test_a_killed_shard_goes_on_elsewhere(store, dask, waits, make_client, tmp_path):
@@ -75,7 +75,7 @@ def test_closing_hands_waits_back(store, dask, waits, make_client):
     run = fleet.run(store, client=dask, make_client=make_client, progress=stop)
     with pytest.raises(KeyboardInterrupt):
         list(run)
-    assert store.backend.open_ids() == {path.partition("/")[2] for path in paths}
+    assert store.database.open_ids() == {path.partition("/")[2] for path in paths}
     assert drivers(store).keys() == {None}
 
 
@@ -86,7 +86,7 @@ def test_a_lost_reply_stores_no_wait_twice(
 ):
     (tmp_path / "active").touch()
     caplog.set_level(logging.WARNING)  # Dask silenced every handler
-    add = store.backend.add
+    add = store.database.add
 
     def without_reply(rows, definitions):
         monkeypatch.undo()
@@ -94,7 +94,7 @@ def test_a_lost_reply_stores_no_wait_twice(
             add(rows, definitions)
         raise operations.StoreError("the connection is gone")
 
-    monkeypatch.setattr(store.backend, "add", without_reply)
+    monkeypatch.setattr(store.database, "add", without_reply)
     ended = list(fleet.run(waits(5), client=dask, in_store=store, make_client=make_client))
     assert caplog.messages == ["fleet: the connection is gone; trying again"]
     assert len(ended) == len(store.list().operations) == 5
@@ -140,4 +140,4 @@ def test_wrong_arguments_start_nothing(store, waits):
     ]:  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=words):
             fleet.run(source, **{"client": None, **options})
-    assert not store.backend.open_ids()
+    assert not store.database.open_ids()

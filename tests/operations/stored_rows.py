@@ -19,12 +19,12 @@ def ids(*numbers):
     return [wait_row(number)["id"] for number in numbers]
 
 
-def get(backend, number):
-    (row,) = backend.get(ids(number))
+def get(database, number):
+    (row,) = database.get(ids(number))
     return row
 
 
-def driver(backend, number):
+def driver(database, number):
     """The lease and the worker of a wait."""
-    row = get(backend, number)
+    row = get(database, number)
     return row["lease"], row["worker"]

@@ -66,7 +66,7 @@ def kill(store, service, point, **options):
         raise KilledError
 
     service.client.meta.events.register_first(event, die)
-    with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
+    with pytest.raises(KilledError), mock.patch.object(store.database, "release"):
         begin(store, service, **options)
     service.client.meta.events.unregister(event, die)
     store.clock.now += 31
@@ -130,7 +130,7 @@ def test_only_a_token_lets_a_dead_call_be_repeated(store, service, name, point):
 @IN_MEMORY
 def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
     made, claims, was_given_back = service(JOB), [], threading.Event()
-    acquire, claim = store.backend.acquire, store.backend.claim
+    acquire, claim = store.database.acquire, store.database.claim
 
     def claim_and_note(*arguments):
         rows, now = claim(*arguments)
@@ -140,12 +140,12 @@ def test_a_worker_that_is_first_leaves_a_call_alone(store, service, working):
         return rows, now
 
     def acquire_late(*arguments):
-        store.backend.acquire, store.backend.claim = acquire, claim_and_note
+        store.database.acquire, store.database.claim = acquire, claim_and_note
         working(store, made.client)
         assert was_given_back.wait(60)
         return acquire(*arguments)
 
-    store.backend.acquire = acquire_late
+    store.database.acquire = acquire_late
     assert begin(store, made).result(60).basis == "identity"
     assert made.operations.count("StartJobRun") == 1
 
@@ -321,7 +321,7 @@ def test_what_only_a_function_tells_is_not_resumed(store, service):
 def test_a_call_whose_row_cannot_be_held_is_never_made(store, running_clock, build, monkeypatch):
     with monkeypatch.context() as patched:
         error = operations.StoreError("the disk is full")
-        patched.setattr(store.backend, "acquire", mock.Mock(side_effect=error))
+        patched.setattr(store.database, "acquire", mock.Mock(side_effect=error))
         with pytest.raises(operations.StoreError, match="the disk is full"):
             begin(store, build)
     [body] = store.list().operations
@@ -465,7 +465,7 @@ def test_a_sensitive_token_is_no_secret_of_a_request(store, virtual_time):
 @IN_MEMORY
 def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, service):
     sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
-    blind = open_store(sealed.backend, clock=running_clock)
+    blind = open_store(sealed.database, clock=running_clock)
     path = kill(sealed, service(BUILD), "before the call")
     running_clock.now += 2 * MAX_WAIT
     assert blind.get_json(path)["done"] is False
@@ -475,7 +475,7 @@ def test_without_the_key_a_dead_call_stays_open(open_store, running_clock, servi
 @IN_MEMORY
 def test_a_worker_that_cannot_encrypt_repeats_no_call(open_store, running_clock, build):
     sealed = open_store(encrypt=swapped, decrypt=swapped, clock=running_clock)
-    reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
+    reader = open_store(sealed.database, decrypt=swapped, clock=running_clock)
     path = kill(sealed, build, "before the call")
     sent = len(build.requests)
     assert work(reader, build.client) == 0
@@ -517,7 +517,7 @@ def test_a_store_that_fails_loses_no_answer(store, job, monkeypatch):
         def write(*_):
             raise operations.StoreError("the disk is full")
 
-        monkeypatch.setattr(store.backend, "write", write)
+        monkeypatch.setattr(store.database, "write", write)
 
     job.client.meta.events.register("after-call", fail)
     with pytest.raises(operations.StoreError, match="the disk is full") as caught:

@@ -109,7 +109,7 @@ def test_times_of_a_damaged_row_are_not_learned(store, store_url, stream, active
 def test_a_lease_whose_end_is_damaged_has_ended(store, store_url, stream, active, expires):
     client = stream(active)
     operation = start(store, client)
-    store.backend.claim(store.backend.acquire("gone", 600), 600, 10)
+    store.database.claim(store.database.acquire("gone", 600), 600, 10)
     changed(store_url, "update boto_waiters_leases set expires = ?", expires)
     work(store, client)
     assert operation.result(10)

@@ -368,8 +368,8 @@ def test_events_show_changes(app, web, store, stream, virtual_time):
 def test_events_tell_how_many_workers_run(app, web, store, stream, virtual_time):
     start(store, stream())
     leases = []
-    acquire = lambda: leases.append(store.backend.acquire("worker-1", 30))  # noqa: E731
-    release = lambda: store.backend.release(leases[0])  # noqa: E731
+    acquire = lambda: leases.append(store.database.acquire("worker-1", 30))  # noqa: E731
+    release = lambda: store.database.release(leases[0])  # noqa: E731
     text = events_while(app, web, int, acquire, int, release)
     events = [each.partition("data: ")[0::2] for each in text.split("\n\n") if each]
     assert [data for kind, data in events if kind == "event: workers\n"] == ["1", "0"]

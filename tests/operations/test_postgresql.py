@@ -46,7 +46,7 @@ def test_a_connection_that_is_lost_in_a_transaction_leaves_no_socket(store):
         return {s for s in gc.get_objects() if type(s) is socket.socket and s.fileno() != -1}
 
     before = sockets()
-    with pytest.raises(operations.StoreError), store.backend.writing() as connection:
+    with pytest.raises(operations.StoreError), store.database.writing() as connection:
         connection.exec_driver_sql("select pg_terminate_backend(pg_backend_pid())")
     assert sockets() <= before
 
@@ -55,7 +55,7 @@ def test_across_machines_the_clock_of_the_server_counts(store, stream, active, m
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 3600)
     operation = start(store, stream(active))
-    (row,) = store.backend.get([row_id(operation)])
+    (row,) = store.database.get([row_id(operation)])
     assert abs(row["created"] - real()) < 600
 
 
@@ -85,12 +85,12 @@ def test_a_password_is_never_shown(server, store_url, caplog, capsys):
 @pytest.mark.parametrize("other", ["acquire", "write"])
 def test_a_wait_that_is_claimed_meanwhile_stays_claimed(store, other):
     """The other reads the leases before the claim is committed."""
-    backend = store.backend
-    backend.add([wait_row(1)], DEFINITIONS)
+    database = store.database
+    database.add([wait_row(1)], DEFINITIONS)
     overdue = [{"id": ids(1)[0], "state": "expired", "lease": None, "worker": None}]
     arguments = {"acquire": ("second", 30), "write": (UNDRIVEN, overdue)}[other]
-    thread = threading.Thread(target=getattr(backend, other), args=arguments)
-    with backend.writing() as first:
+    thread = threading.Thread(target=getattr(database, other), args=arguments)
+    with database.writing() as first:
         lease = LEASES.insert().values(worker="first", expires=1e12).returning(LEASES.c.id)
         number = first.execute(lease).scalar_one()
         first.execute(WAITS.update().values(lease=number, worker="first"))
@@ -99,24 +99,24 @@ def test_a_wait_that_is_claimed_meanwhile_stays_claimed(store, other):
         while thread.is_alive() and not first.exec_driver_sql(waiting).scalar_one():
             pass
     thread.join()
-    assert driver(backend, 1) == (number, "first")
+    assert driver(database, 1) == (number, "first")
 
 
 def test_a_claim_that_commits_late_is_released_too(store, stream, active):
     operation = start(store, stream(active))
-    lease = store.backend.acquire("worker", 30)
-    engine = sqlalchemy.create_engine(store.backend.url)
+    lease = store.database.acquire("worker", 30)
+    engine = sqlalchemy.create_engine(store.database.url)
     claim = "update boto_waiters_operations set lease = :lease"
     renew = "update boto_waiters_leases set expires = expires + 1 where id = :lease"
     with engine.connect() as connection:
         for statement in (renew, claim):
             connection.execute(sqlalchemy.text(statement), {"lease": lease})
-        releasing = threading.Thread(target=store.backend.release, args=[lease])
+        releasing = threading.Thread(target=store.database.release, args=[lease])
         releasing.start()
         releasing.join(0.5)
         connection.commit()
     engine.dispose()
     releasing.join(60)
     assert operation.metadata["worker"] is None
-    rows, _ = store.backend.claim(store.backend.acquire("another", 30), 30, 10)
+    rows, _ = store.database.claim(store.database.acquire("another", 30), 30, 10)
     assert [row["id"] for row in rows] == [row_id(operation)]

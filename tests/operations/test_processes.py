@@ -136,7 +136,7 @@ def test_operations_pass_between_started_processes(method, tmp_path):
 def test_an_idle_worker_uses_no_cpu(working, stream):
     store = operations.Store(":memory:")
     working(store, stream({}))
-    until(store.backend.leases)
+    until(store.database.leases)
     before = time.process_time()
     time.sleep(2)
     # 0.01 on an idle machine, 2 for a loop that does not sleep.
@@ -168,7 +168,7 @@ def test_signals_hand_back(store, store_url, worker, name, broken):
     worker.send_signal(getattr(signal, name))
     assert worker.wait(60) == (0 if broken is None else 255)
     if broken is None:
-        assert (operation.metadata["worker"], store.backend.leases()) == (None, set())
+        assert (operation.metadata["worker"], store.database.leases()) == (None, set())
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", SIGHUP])

@@ -489,7 +489,7 @@ def test_a_kill_during_a_stop_leaves_it_owed(store, service):
         raise KilledError
 
     made.stopping = die
-    with pytest.raises(KilledError), mock.patch.object(store.backend, "release"):
+    with pytest.raises(KilledError), mock.patch.object(store.database, "release"):
         begin_in(store, made, stop_on_timeout=True)
     [body] = store.list().operations
     assert body["error"]["stop"]["state"] == "owed"
@@ -582,12 +582,12 @@ def test_a_damaged_stop_breaks_nothing(store, service, name, value):
     path, other = (begin_in(store, each, **asked).path for each in (service(), made))
     store.watcher._open.clear()
     wait_id = path.partition("/")[2]
-    body = json.loads(store.backend.get([wait_id])[0]["parameters"])
+    body = json.loads(store.database.get([wait_id])[0]["parameters"])
     body["$call"].update({name: value})
-    store.backend.write(None, [{"id": wait_id, "parameters": json.dumps(body)}])
+    store.database.write(None, [{"id": wait_id, "parameters": json.dumps(body)}])
     store.clock.now += 100
     assert len(store.list().operations) == 2
-    store.backend.write(ENDED, [{"id": wait_id, "owes": 50.0}])
+    store.database.write(ENDED, [{"id": wait_id, "owes": 50.0}])
     work(store, made.client)
     assert store.get_json(path)["done"]
     told(store.get(other), "made")
@@ -637,7 +637,7 @@ def sealed(open_store, running_clock):
 @pytest.fixture
 def blind(request, sealed, open_store, running_clock):
     """The store, opened without its key, or with another one."""
-    return open_store(sealed.backend, decrypt=getattr(request, "param", None), clock=running_clock)
+    return open_store(sealed.database, decrypt=getattr(request, "param", None), clock=running_clock)
 
 
 def told_by(store, path, state):
@@ -696,7 +696,7 @@ def test_a_reader_without_the_key_ends_what_is_plain(sealed, blind, stream):
 @IN_MEMORY
 def test_a_result_that_is_plain_tells_of_an_unreadable_stop(sealed, blind, open_store, job):
     operation = begin_in(sealed, job)
-    work(open_store(sealed.backend, decrypt=swapped, clock=sealed.clock), job.client)
+    work(open_store(sealed.database, decrypt=swapped, clock=sealed.clock), job.client)
     assert sealed.get(operation.path).exception(0).stop is None
     error = blind.get(operation.path).exception(0)
     assert isinstance(error, bwp.WaiterTimeoutError)
@@ -720,7 +720,7 @@ def test_a_cancel_without_the_key_loses_no_stop(sealed, blind, service, training
     work(sealed, made.client)
     assert len(made.stopped) == (asked == "yes")
     told_by(sealed, path, {"yes": "made", "by name": "not made"}.get(asked))
-    assert sealed.backend.get([row_id(sealed.get(path))])[0]["owes"] is None
+    assert sealed.database.get([row_id(sealed.get(path))])[0]["owes"] is None
     assert sealed.get(path).cancelled()
 
 
@@ -754,7 +754,7 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
     else:
         before_the_answer(made, lambda: cancel_all(store))
         assert begin_in(store, made, stop_on_cancel=True).call.response["JobRunId"] == "jr"
-    keyed = open_store(store.backend, encrypt=swapped, decrypt=swapped)
+    keyed = open_store(store.database, encrypt=swapped, decrypt=swapped)
     work(keyed, made.client)
     assert len(made.stopped) == 1
     told_by(keyed, keyed.list().operations[0]["path"], "made")
@@ -762,10 +762,10 @@ def test_who_can_only_encrypt_begins_and_stops(open_store, running_clock, servic
 
 def test_who_can_only_decrypt_writes_nothing_plain(sealed, open_store, running_clock, job):
     path = begin_in(sealed, job, stop_on_cancel=True).path
-    reader = open_store(sealed.backend, decrypt=swapped, clock=running_clock)
+    reader = open_store(sealed.database, decrypt=swapped, clock=running_clock)
     assert reader.cancel(path)
     work(reader, job.client)
-    [row] = sealed.backend.get([row_id(sealed.get(path))])
+    [row] = sealed.database.get([row_id(sealed.get(path))])
     assert row["parameters"].startswith("encrypted:")
     assert job.stopped == []
     work(sealed, job.client)

@@ -130,7 +130,7 @@ def test_a_response_is_stored_as_json(store, answered, waitable):
 def test_an_unreadable_end_is_an_error_of_its_own(store, stream, active, column, value):
     held, other = start(store, stream(active)), start(store, stream(active))
     state = "succeeded" if column == "response" else "failed"
-    store.backend.write(None, [{"id": row_id(held), "state": state, "ended": 0.0, column: value}])
+    store.database.write(None, [{"id": row_id(held), "state": state, "ended": 0.0, column: value}])
     assert held.exception(10)
     assert len(store.list().operations) == 2
     work(store, stream(active))
@@ -141,8 +141,8 @@ def test_a_state_of_another_definition_is_an_error(store, stream, active, defini
     client = stream(active)
     (mine,) = bwp.load_definitions(definition("StreamIsMine", expected="CREATING"))
     other, operation = start(store, client, waiter=mine), start(store, client)
-    (row,) = store.backend.get([row_id(other)])
-    store.backend.write(None, [{"id": row_id(operation), "digest": row["digest"]}])
+    (row,) = store.database.get([row_id(other)])
+    store.database.write(None, [{"id": row_id(operation), "digest": row["digest"]}])
     other.cancel()
     assert work(store, client) == 1
     assert operation.exception(10).code == "unreadable"
@@ -361,7 +361,7 @@ def test_a_cancelled_wait_is_resumed_in_the_time_left(open_store, clock, stream)
     assert store.resume(operation.path).metadata["deadline"]
     with pytest.raises(ValueError, match="open"):
         store.resume(operation.path)
-    store.backend.write(None, [{"id": row_id(operation), "elapsed": 60.0}])
+    store.database.write(None, [{"id": row_id(operation), "elapsed": 60.0}])
     store.cancel(operation.path)
     with pytest.raises(ValueError, match="max_wait"):
         store.resume(operation.path)
@@ -451,9 +451,9 @@ def test_all_of_requests_and_responses_is_encrypted(
     assert gone.result(10).exception.response["Error"]["Message"] == words
     assert store.get_call(call)["answer"] == {"response": words}
     assert not is_in_files(words.encode(), tmp_path / "waits.db")
-    if store.backend.name == ":memory:":
+    if store.database.name == ":memory:":
         return
-    blind = open_store(store.backend.url)
+    blind = open_store(store.database.url)
     with pytest.raises(operations.OperationError, match="decrypt="):
         blind.get_call(call)
     by_state = {body.get("error", {}).get("code") for body in blind.list().operations}
@@ -466,7 +466,7 @@ def test_an_encrypted_wait_has_a_plain_label_unless_it_is_hidden(open_store, str
     hidden = start(store, client, show_parameters=False)
     wait = bwp.Wait(client, "stream_exists", {"StreamName": "orders"}, max_wait=9, label="mine")
     (given,) = store.start_all([wait])
-    (row,) = store.backend.get([row_id(plain)])
+    (row,) = store.database.get([row_id(plain)])
     assert "orders" not in row["parameters"]
     assert plain.metadata["label"] == "kinesis StreamName=orders"
     assert "orders" not in hidden.metadata["label"]

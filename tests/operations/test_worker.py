@@ -29,7 +29,7 @@ def failing(monkeypatch):
     """`failing(store, name, condition, is_done=...)`: an access fails once, done or not."""
 
     def lose(store, name, condition=lambda *_: True, *, is_done=False):
-        access, lost = getattr(store.backend, name), []
+        access, lost = getattr(store.database, name), []
 
         def once(*arguments):
             if lost or not condition(*arguments):
@@ -39,7 +39,7 @@ def failing(monkeypatch):
                 access(*arguments)
             raise operations.StoreError("the connection was closed")
 
-        monkeypatch.setattr(store.backend, name, once)
+        monkeypatch.setattr(store.database, name, once)
         return lost
 
     return lose
@@ -51,7 +51,7 @@ def unreachable():
 
 def die_with_all(store, lease=30):
     """Leave the waits to a worker that is gone, and whose lease lives for a while."""
-    store.backend.claim(store.backend.acquire("there:1", lease), lease, 10)
+    store.database.claim(store.database.acquire("there:1", lease), lease, 10)
 
 
 # --- take-over ------------------------------------------------------------------------------------
@@ -96,32 +96,32 @@ def test_a_lost_lease_is_replaced(store, stream, creating, working, caplog):
     operation = start(store, stream(creating), max_wait=1e6)
     working(store, stream(creating), worker_name="first")
     until(lambda: operation.metadata["attempts"])
-    thief = store.backend.acquire("thief", 1e6)
+    thief = store.database.acquire("thief", 1e6)
 
     def steal():
         store.clock.now += 31
         # The worker may have renewed its lease meanwhile.
-        rows, _ = store.backend.claim(thief, 1e6, 10)
+        rows, _ = store.database.claim(thief, 1e6, 10)
         return rows
 
     until(steal)
     store.clock.now += 31
     until(lambda: "the lease was lost" in caplog.text)
-    store.backend.release(thief)
+    store.database.release(thief)
     until(lambda: operation.metadata["worker"] == "first")
     assert not operation.done()
 
 
 def test_time_before_a_claim_is_counted_once(store, stream, active, monkeypatch):
     operation = start(store, stream(active), max_wait=60)
-    claim = store.backend.claim
+    claim = store.database.claim
 
     def claimed_late(*arguments):
         # As long as a frozen worker may hold the lock of a file.
         store.clock.now += 40
         return claim(*arguments)
 
-    monkeypatch.setattr(store.backend, "claim", claimed_late)
+    monkeypatch.setattr(store.database, "claim", claimed_late)
     work(store, stream(active))
     assert operation.result(10).attempts == 1
 
@@ -153,7 +153,7 @@ def test_a_worker_that_cannot_connect_at_first_goes_on_itself(store, stream, act
 def test_a_wait_that_connects_after_all_is_not_given_back(
     store, stream, creating, active, monkeypatch
 ):
-    write, written, has_connected = store.backend.write, [], threading.Event()
+    write, written, has_connected = store.database.write, [], threading.Event()
 
     def write_late(lease, changes):
         # The attempt that could not connect is written when the next one has.
@@ -161,7 +161,7 @@ def test_a_wait_that_connects_after_all_is_not_given_back(
         written.extend(changes)
         return write(lease, changes)
 
-    monkeypatch.setattr(store.backend, "write", write_late)
+    monkeypatch.setattr(store.database, "write", write_late)
     client = stream(unreachable(), creating, lambda: has_connected.set() or creating, active)
     assert driven(store, client).result(10).attempts == 4
     assert not [change for change in written if "worker" in change]
@@ -342,9 +342,9 @@ def test_many_held_waits_are_rarely_compared(store, stream, active, monkeypatch)
     held = [start(store, client) for _ in range(20)]
     calls = {}
     for name in ("open_ids", "ended_ids", "get"):
-        calls[name] = mock.Mock(wraps=getattr(store.backend, name))
+        calls[name] = mock.Mock(wraps=getattr(store.database, name))
         monkeypatch.setattr(
-            store.backend, name, lambda *a, name=name: checked.release() or calls[name](*a)
+            store.database, name, lambda *a, name=name: checked.release() or calls[name](*a)
         )
     for _ in range(20):
         store.watcher.check()
@@ -404,7 +404,7 @@ def test_waits_that_cannot_be_given_back_are_driven(store, stream, active, faili
 def test_an_interrupt_before_a_write_loses_no_attempt(store, stream, creating, monkeypatch):
     client = stream(creating)
     operation = start(store, client)
-    write, interrupted = store.backend.write, []
+    write, interrupted = store.database.write, []
 
     def once(lease, changes):
         if not interrupted:
@@ -412,7 +412,7 @@ def test_an_interrupt_before_a_write_loses_no_attempt(store, stream, creating, m
             raise KeyboardInterrupt
         return write(lease, changes)
 
-    monkeypatch.setattr(store.backend, "write", once)
+    monkeypatch.setattr(store.database, "write", once)
     with pytest.raises(KeyboardInterrupt):
         store.work(make_client=lambda _: client)
     assert operation.metadata["attempts"] == len(client.answers.requests) > 0
@@ -433,7 +433,7 @@ def test_an_encrypt_that_fails_holds_no_wait(open_store, running_clock, stream, 
     operation = start(store, stream(active))
     assert store.work(until_idle=True, make_client=make, stop_event=stop) == 0
     assert operation.metadata["worker"] is None
-    assert not store.backend.leases()
+    assert not store.database.leases()
     key.errors = []
     assert work(store, stream(active)) == 1
 
@@ -460,7 +460,7 @@ def test_workers_share_the_calls_per_second(store, stream, active, virtual_time,
     for number in range(21):
         start(store, client, StreamName=f"stream-{number}")
     for _ in range(others):
-        store.backend.acquire("another", 3600)
+        store.database.acquire("another", 3600)
     work(store, client, calls_per_second={"kinesis": 20})
     seconds = max(began) - min(began)
     assert seconds == pytest.approx((1 + others) * 20 / 20, abs=0.11 * (1 + others))

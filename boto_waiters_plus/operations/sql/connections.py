@@ -203,8 +203,8 @@ class MemoryDatabase(sqlite3.Connection):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        # Not re-entrant: a second transaction in the first would end it.
-        self._lock = threading.Lock()
+        # Re-entrant, because a signal handler's thread would wait for itself.
+        self._lock = threading.RLock()
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -212,6 +212,9 @@ class MemoryDatabase(sqlite3.Connection):
         if not self._lock.acquire(timeout=LOCK_TIMEOUT):
             raise NoConnectionError
         try:
+            # A second transaction in the first would end it.
+            if self.in_transaction:
+                raise NoConnectionError
             yield
         finally:
             self._lock.release()
@@ -441,7 +444,7 @@ def _parsed(url: str | os.PathLike[str] | URL | None) -> URL:
         kind = parsed.drivername
         raise WrongValueError(_URL, f": a store is sqlite or postgresql+psycopg, not {kind}")
     path = str(parsed.database or ":memory:")
-    if parsed.drivername == "sqlite" and not path.startswith(("file:", ":memory:")):
+    if parsed.drivername == "sqlite" and path != ":memory:" and not path.startswith("file:"):
         # The same file, from whatever directory it is opened.
         parsed = parsed.set(database=str(Path(path).absolute()))
     return parsed
