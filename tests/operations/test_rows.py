@@ -431,6 +431,9 @@ def test_a_call_ends_once(backend):
     for name in ("c1", "c2"):
         assert not backend.write_call(name, {"phase": "answered"})
     assert backend.calls("c2") == []
+    backend.add_call(call_row("c3", created=-9.0))
+    assert [backend.expire(seconds) for seconds in (1, 0)] == [0, 1]
+    assert (backend.calls("c1"), ids_of(backend.calls())) == ([], ["c3"])
 
 
 def test_the_oldest_calls_come_first(backend):
