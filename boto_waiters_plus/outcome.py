@@ -216,12 +216,10 @@ class EarlierAttempts:
             self._state = state
         times.append(elapsed)
         if len(times) >= 2 * LONGEST or len(self._changes) > LONGEST:
-            self._forget(len(times) - LONGEST)
-
-    def _forget(self, number: int) -> None:
-        del self._times[:number]
-        self._first += number
-        self._changes = tuple(each for each in self._changes if each[0] > self._first)
+            number = len(times) - LONGEST
+            del times[:number]
+            self._first += number
+            self._changes = tuple(each for each in self._changes if each[0] > self._first)
 
     def __iter__(self) -> Iterator[TimelineEntry]:
         """Yield the attempts in order, without those that a timeline has no place for."""

@@ -85,7 +85,7 @@ NO_MATCH: Final = Match(None)
 class _Response:
     """One response and the values already computed on it."""
 
-    __slots__ = ("_evaluation", "documents", "problems", "status", "values")
+    __slots__ = ("documents", "evaluation", "problems", "status", "values")
 
     def __init__(
         self, documents: dict[str, Any], status: int | None, evaluation: SpecEvaluation | None
@@ -94,13 +94,8 @@ class _Response:
         self.status = status
         self.values: dict[_Expression, Any] = {}
         self.problems: list[FailedExpression] = []
-        self._evaluation = evaluation
-
-    def counted(self) -> SpecEvaluation:
-        """Return what evaluates expressions on the response, and counts their steps together."""
-        if self._evaluation is None:
-            self._evaluation = SpecEvaluation()
-        return self._evaluation
+        self.evaluation = evaluation or SpecEvaluation()
+        """Evaluates expressions on the response, and counts their steps together."""
 
 
 class _Expression:
@@ -121,7 +116,7 @@ class _Expression:
     def _evaluate(self, response: _Response) -> Any:
         kind, path = self.key
         try:
-            return self._path.value(response.documents[kind], response.counted())
+            return self._path.value(response.documents[kind], response.evaluation)
         except EVALUATION_ERRORS as error:
             problem = FailedExpression.of(path, error)
             # `[abs(State)][]` of `from_states` fails where `abs(State)` has failed.
@@ -251,7 +246,7 @@ class Matching:
         def value_of(kind: str, path: str) -> Any:
             return _known(self._expressions[kind, path].value(response))
 
-        evaluated = response.counted().evaluated
+        evaluated = response.evaluation.evaluated
         documents = response.documents
         given = documents["inputOutput"]["input"]
         return self._state.read(documents["output"], given, value_of, evaluated)

@@ -204,7 +204,8 @@ class VirtualClock:
                 if not self.jump():
                     self._wait()
                 self._sleepers.sleep_on(sleeper, end, is_over)
-            self._wait_for_actions()
+            while self._others_act():
+                self._wait()
             if sleeper.error is not None:
                 raise sleeper.error
         finally:
@@ -212,12 +213,8 @@ class VirtualClock:
                 sleeper.restore(before)
                 self._count_sleeper(holds, -1)
 
-    def _wait_for_actions(self) -> None:
-        """Wait for the actions that other threads run now, unless they wait for others."""
-        while self._others_act():
-            self._wait()
-
     def _others_act(self) -> bool:
+        """Return whether other threads run actions now, and do not wait for others."""
         with self._changed:
             others = set(self._acting) - {threading.current_thread()}
             return any(self._sleepers.runs(thread, self._now) for thread in others)

@@ -249,6 +249,22 @@ def test_omission_in_a_response_may_be_success(client_of, virtual_time):
 # --- errors -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("code", "status", "made"), [
+    # Access may be denied to one of them.
+    ("UnauthorizedOperation", 403, 3),
+    ("ExpiredToken", 403, 1),
+    ("Throttling", 400, 1),
+    ("InternalError", 500, 1),
+])  # fmt: skip
+def test_errors_about_the_caller_are_not_halved(ec2, virtual_time, code, status, made):
+    calls = calls_of(ec2)
+    answer_instead(ec2, lambda _: client_error(code, status))
+    waits = [running(ec2, each, retry_transient=False) for each in names(2)]
+    results = wait_all(waits, on_failure="collect")
+    assert len(calls) == made
+    assert {(type(each), each.attempts) for each in results} == {(bwp.WaiterFailedError, 1)}
+
+
 def test_a_bad_minute_of_a_shared_call_ends_no_wait(ec2, instances, virtual_time):
     ids, calls = instances(30), calls_of(ec2)
     unavailable = client_error("Unavailable", 503)

@@ -60,6 +60,14 @@ def test_the_first_is_a_condition_or_a_wait(any_of, exists, s3, from_second, vir
     assert len(never.times) == calls
 
 
+def test_condition_takes_defaults_of_its_run(results_of, from_second, virtual_time):
+    wait, cancelled = ConditionWait(from_second(99)), threading.Event()
+    bwp.install(defaults={"cancel_event": cancelled})
+    virtual_time.call_at(5, cancelled.set)
+    (result,) = results_of([wait], max_wait=60)
+    assert isinstance(result, bwp.WaiterCancelledError)
+
+
 def test_bounds_are_those_of_the_run_or_of_the_wait(all_of, from_second):
     state, bounds = from_second(99, before="no"), [timedelta(seconds=2), 50, 0, -1]
     waits = [ConditionWait(state, "ready", max_wait=bound) for bound in bounds]

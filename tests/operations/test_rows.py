@@ -431,6 +431,9 @@ def test_a_call_ends_once(database):
     for name in ("c1", "c2"):
         assert not database.write_call(name, {"phase": "answered"})
     assert database.calls("c2") == []
+    database.add_call(call_row("c3", created=-9.0))
+    assert [database.expire(seconds) for seconds in (1, 0)] == [0, 1]
+    assert (database.calls("c1"), ids_of(database.calls())) == ([], ["c3"])
 
 
 def test_the_oldest_calls_come_first(database):
