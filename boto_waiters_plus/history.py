@@ -20,8 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .common.errors import logger
-from .common.extras import refuse_missing
+from .common.errors import logger, refuse_missing
 from .common.process import JobThread, renew_in_forks
 from .common.wrong_arguments import wrong_type
 from .engine.delays import EARLY_SHARE, FEWEST_ENDS, KnownTime, LearnedTimes, is_sound_time

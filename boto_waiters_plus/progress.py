@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .calls.clock import current_time
-from .common.extras import refuse_missing
+from .common.errors import refuse_missing
 from .common.labels import LabelCell, ShortLabels, one_line
 from .engine.model import WaitDescription
 from .engine.reports import Reported

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .common.arguments import flag
-from .common.extras import refuse_missing
+from .common.errors import refuse_missing
 from .common.process import ProcessLock
 from .engine.wait_event import WaitEvent
 from .hooks.installation import observe, stop_observing

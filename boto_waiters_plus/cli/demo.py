@@ -20,7 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import Session
 
-from ..common.extras import missing_extra
+from ..common.errors import missing_extra
 from ..engine.redaction import printable
 from ..exceptions import WaiterError
 from ..many import Wait, wait_all

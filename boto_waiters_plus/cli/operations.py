@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
 
-from ..common.extras import missing_extra
+from ..common.errors import missing_extra
 from .exit_codes import (
     FAILED,
     NOT_CONFIGURED,

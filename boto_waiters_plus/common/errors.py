@@ -1,12 +1,13 @@
-"""The error of a definition, and warnings of the package, which never change an outcome."""
+"""The errors of a definition and of a missing extra; warnings, which never change an outcome."""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import warnings
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 # --- the error of a definition, kept apart from the errors of waits, which need botocore's -------
 # Definitions are read without botocore, so that `install(definitions=...)` imports none of it.
@@ -94,3 +95,36 @@ def warn(
         is_logged = True
     if is_logged:
         logger.warning("%s", message)
+
+
+# --- what is optional and not installed ----------------------------------------------------------
+
+
+def refuse_missing(what: str, extra: str, error: ImportError) -> NoReturn:
+    """Raise the error of what needs an extra; `error` itself if it is about this package."""
+    if (error.name or "").partition(".")[0] == __name__.partition(".")[0]:
+        raise error
+    raise ModuleNotFoundError(missing_extra(what, extra, error), name=error.name) from error
+
+
+def missing_extra(what: str, extra: str, error: ImportError) -> str:
+    """Return the message for what needs an extra of which a package cannot be imported.
+
+    Its command works in every folder, and names the packages: this one is not on PyPI, where
+    somebody else may take its name. Double quotes are those that every shell knows.
+    """
+    from importlib import metadata  # noqa: PLC0415 - slow, and for a message only
+
+    try:
+        needed = "\n".join(metadata.requires("boto-waiters-plus") or ())
+    except metadata.PackageNotFoundError:
+        needed = ""
+    packages = re.findall(rf"""(?m)^(.+?) *;.*\bextra *== *['"]{extra}['"]""", needed)
+    names = " ".join(f'"{package}"' for package in packages)
+    # The environment of this interpreter may not be active; under uWSGI the executable is uWSGI,
+    # and a path that a shell takes apart is left out.
+    python = re.fullmatch(r"[\w.:~+/\\-]+[/\\]python[\w.-]*", sys.executable or "")
+    command = f"{python[0] if python else 'python'} -m pip install "
+    command += names or f'".[{extra}]" in a clone of the package'
+    reason = str(error).partition("\n")[0]
+    return f"{what} requires the extra {extra} ({reason}); install it with: {command}"

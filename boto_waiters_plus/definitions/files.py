@@ -15,8 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..common.errors import WaiterDefinitionError
-from ..common.extras import missing_extra
+from ..common.errors import WaiterDefinitionError, missing_extra
 from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .smithy import WAITABLE, parse_model, refuse_conflicts, service_key

@@ -11,7 +11,7 @@ writes under its lease. There is no Dask task for a wait or a poll.
 
 from __future__ import annotations
 
-from ..common.extras import refuse_missing
+from ..common.errors import refuse_missing
 
 try:
     from .fleet_run import FleetProgress, run

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..common.extras import refuse_missing
+from ..common.errors import refuse_missing
 from .in_memory import get, start
 from .operation import CODES, Operation, OperationError, StoreError
 from .store import Store

@@ -18,7 +18,7 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..calls.clients import client_behind, is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
-from ..common.extras import refuse_missing
+from ..common.errors import refuse_missing
 from ..common.process import handling_signals
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait

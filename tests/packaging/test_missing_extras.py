@@ -15,7 +15,7 @@ import pytest
 import boto_waiters_plus as bwp
 from boto_waiters_plus import operations
 from boto_waiters_plus.cli import main
-from boto_waiters_plus.common.extras import missing_extra
+from boto_waiters_plus.common.errors import missing_extra
 
 TELEMETRY, FLEET = "boto_waiters_plus.telemetry", "boto_waiters_plus.fleet"
 

@@ -40,7 +40,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ...calls.watch import monotonic, watchdog
-from ...common.extras import refuse_missing
+from ...common.errors import refuse_missing
 from ...common.process import after_fork
 from ...common.wrong_arguments import Keyword, WrongValueError
 from ...options import CancelEvent
