@@ -12,7 +12,7 @@ from botocore import xform_name
 from ..common.signatures import signature_of
 from ..engine.model import WaiterDefinition
 from ..options import CancelEvent, refuse_options_of_waits
-from ..service.json_parameters import from_json
+from ..service.parameters import from_json
 from ..service.shapes import members_of
 from .prepared_call import PROPAGATION_WAIT, RECORDED, CallOptions, CallOutcome, PreparedCall
 from .target import CallStore, called_operation, check_target

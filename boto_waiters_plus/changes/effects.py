@@ -45,7 +45,7 @@ from ..service.bound_waiter import BoundWaiter
 from ..service.client_waits import prepared_wait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
-from ..service.json_parameters import without_sensitive
+from ..service.parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import required_of, shape_id_of

@@ -24,7 +24,7 @@ from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, W
 from ..options import CancelEvent, WaitOptions
 from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.errors import error_facts
-from ..service.json_parameters import as_json, without_sensitive
+from ..service.parameters import as_json, without_sensitive
 from ..service.shapes import required_of
 from ..settings import Observer
 from .effects import EffectOfCall, chosen_effect, unchanged_by

@@ -29,7 +29,7 @@ from ..operations.operation import StoreError
 from ..outcome import WaiterOutcome
 from ..progress import WaitProgress
 from ..service.labels import ResourceLabel
-from ..service.tokens import new_token, token_member
+from ..service.parameters import new_token, token_member
 from ..settings import Observer
 from .exit_codes import CannotRunError, UsageError, exit_code
 from .live_progress import progress_on_stderr

@@ -17,8 +17,8 @@ from botocore.exceptions import UnknownServiceError
 from ..check.installed import check_installed
 from ..service.places import botocore_is_older
 from ..validation import ValidationEvent, check
-from .annotations import print_events
 from .exit_codes import PROBLEMS, SUCCEEDED, UsageError, refuse_missing
+from .output import print_events
 
 SEVERITIES = ("NOTE", "WARNING", "DANGER", "ERROR")
 

@@ -24,9 +24,8 @@ from ..scan.loops import polling_loops
 from ..scan.names import NotReadError
 from ..scan.replacement import replacements
 from ..validation import Severity, ValidationEvent
-from .annotations import print_events
 from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
-from .output import json_text
+from .output import json_text, print_events
 
 RULE = "PollingLoop"
 """The id of a finding in annotations and SARIF."""

@@ -36,12 +36,11 @@ from ..engine.machine import Machine
 from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterError, WaiterTimeoutError
 from ..options import CancelEvent, WaitOptions
-from ..service.json_parameters import as_json, from_json, without_sensitive
+from ..service.parameters import as_json, from_json, without_sensitive
 from ..service.waits import find_waiter
 from .operation import OperationError, StoreError, UnableError, unreadable
 from .representation import end_of, unable
-from .sealing import Seal, json_text, loaded
-from .stored_row import ENDED, FREE, Clock, Row
+from .stored_row import ENDED, FREE, Clock, Row, Seal, json_text, loaded
 
 if TYPE_CHECKING:
     from .sql import Database

@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError
 from ..calls.private_names import botocore_session_of, verification_of
 from ..service.clients import hook_of
 from .operation import UnableError, unreadable
-from .sealing import json_text, loaded
+from .stored_row import json_text, loaded
 
 _SETTINGS: Final = (
     "connect_timeout",

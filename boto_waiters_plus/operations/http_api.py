@@ -33,8 +33,8 @@ from ..options import OPTION_NAMES
 from ..service.on_the_spot import known_against, reason_not_to_poll
 from ..service.waits import find_waiter
 from .operation import COLLECTION, OperationError, StoreError, problem
-from .sealing import refuse_constant
 from .store import Store
+from .stored_row import refuse_constant
 
 PROBLEM: Final = "application/problem+json"
 

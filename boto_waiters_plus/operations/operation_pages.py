@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from ..common.wrong_arguments import WrongValueError, wrong_type, wrong_value
 from .operation import CODES
-from .sealing import json_text
-from .stored_row import OPEN, SUCCEEDED, Position, Row
+from .stored_row import OPEN, SUCCEEDED, Position, Row, json_text
 
 LONGEST_NAME: Final = 200
 """Characters of a name that is looked up."""

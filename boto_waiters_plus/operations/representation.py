@@ -36,11 +36,9 @@ from ..outcome import (
 )
 from ..service.data_model import converted
 from ..service.errors import error_facts, is_transient_error
-from ..service.json_parameters import without_sensitive
-from ..service.parameters import wrong_parameters
+from ..service.parameters import without_sensitive, wrong_parameters
 from .operation import CANCELLED_DETAIL, OperationError, UnableError, path_of, problem, unreadable
-from .sealing import Seal, json_text, loaded
-from .stored_row import OPEN, SUCCEEDED, Row
+from .stored_row import OPEN, SUCCEEDED, Row, Seal, json_text, loaded
 
 _CODE_OF: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (WaiterFailedError, "failed"),

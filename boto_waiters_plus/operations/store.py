@@ -37,9 +37,8 @@ from .operation_pages import (
     page_position,
     page_token_after,
 )
-from .sealing import Cipher, Seal
 from .stored_operation import OpenStore, StoredOperation, checked_id, end_overdue
-from .stored_row import OPEN, SUCCEEDED, KeyInUseError, Row
+from .stored_row import OPEN, SUCCEEDED, Cipher, KeyInUseError, Row, Seal
 from .stored_wait import MakeClient, NewRows, reopened
 from .worker import Worker, WorkOptions
 

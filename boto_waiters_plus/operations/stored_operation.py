@@ -38,8 +38,7 @@ from .operation import (
     unreadable,
 )
 from .representation import cancelled_json, end_of, result_of, row_json, timeout_of, with_stop
-from .sealing import Seal, json_text
-from .stored_row import OPEN, UNDRIVEN, Clock, Row, monotonic_time
+from .stored_row import OPEN, UNDRIVEN, Clock, Row, Seal, json_text, monotonic_time
 
 if TYPE_CHECKING:
     from .sql import Database

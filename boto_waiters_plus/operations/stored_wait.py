@@ -27,15 +27,13 @@ from ..engine.model import WaiterDefinition
 from ..exceptions import WaiterDefinitionError, WaiterError
 from ..options import WaitOptions
 from ..service.bound_waiter import BoundWaiter
-from ..service.json_parameters import as_json, from_json
-from ..service.parameters import refuse_wrong_parameters
+from ..service.parameters import as_json, from_json, refuse_wrong_parameters
 from .begun import BegunRow, stored_label
 from .client_description import CLIENT_COLUMNS, ClientDescription
 from .operation import OperationError, UnableError, unreadable
 from .operation_pages import check_text
 from .representation import error_code
-from .sealing import Seal, json_text, loaded
-from .stored_row import OPEN, REQUEST_KEY, Row
+from .stored_row import OPEN, REQUEST_KEY, Row, Seal, json_text, loaded
 
 MakeClient = Callable[[ClientDescription], Any]
 

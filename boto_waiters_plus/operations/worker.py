@@ -41,9 +41,8 @@ from .operation import (
     unreadable,
 )
 from .representation import end_of, progress_of, timeout_of, unable
-from .sealing import Seal, loaded
 from .stored_operation import OpenStore
-from .stored_row import ENDED, FREE, OPEN, SUCCEEDED, LeaseLostError, Row
+from .stored_row import ENDED, FREE, OPEN, SUCCEEDED, LeaseLostError, Row, Seal, loaded
 from .stored_wait import MakeClient, WaitMaker, check_row
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ class ClientRequest:
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
                 self._fixed = self._on_one_page(parameters)
         if waiter.operation.idempotent_members:
-            from .tokens import with_marked_tokens  # noqa: PLC0415 - two waiters in a hundred
+            from .parameters import with_marked_tokens  # noqa: PLC0415 - two waiters in a hundred
 
             self._fixed = with_marked_tokens(waiter.operation, self._fixed)
 

@@ -123,7 +123,7 @@ def _prepared(
     # Those that botocore itself would put in, which it does behind the client's method.
     sent: Mapping[str, Any] = parameters
     if model is not None and model.idempotent_members:
-        from ..service.tokens import with_marked_tokens  # noqa: PLC0415 - two in a hundred
+        from ..service.parameters import with_marked_tokens  # noqa: PLC0415 - two in a hundred
 
         sent = with_marked_tokens(model, parameters)
     # No `or`: a mock in the operation's place would record that its truth was asked for.
