@@ -61,9 +61,9 @@ from faults.unchanged import differences, namespaces  # noqa: E402
 import boto_waiters_plus as bwp  # noqa: E402
 from boto_waiters_plus.calls.bounded_call import bounded_call  # noqa: E402
 from boto_waiters_plus.calls.client_call import BlockingCall, Calls  # noqa: E402
-from boto_waiters_plus.service.client_waits import ClientRequest  # noqa: E402
 from boto_waiters_plus.service.judge import DefinitionJudge  # noqa: E402
 from boto_waiters_plus.service.service_waiters import ServiceWaiters  # noqa: E402
+from boto_waiters_plus.service.waits import ClientRequest  # noqa: E402
 
 MEDIAN, WORST = 3.0, 25.0
 """ms that a fault may be late on an idle machine."""

@@ -3,9 +3,9 @@
     for event in check("waiters.json", "ecs"):
         print(event)
 
-Smithy's own rules have Smithy's event ids and severities; `waiter_rules` and `trait_rules` list
-them. They hold for models with shapes of their own and for definitions of botocore's services, with
-one difference: over botocore an `errorType` may also be an error code.
+Smithy's own rules have Smithy's event ids and severities; `waiter_rules` lists them. They hold for
+models with shapes of their own and for definitions of botocore's services, with one difference:
+over botocore an `errorType` may also be an error code.
 
 Rules that Smithy lacks (W stands for the waiter's name, i for the acceptor's index):
 

@@ -26,11 +26,10 @@ from typing import Any
 from botocore.model import ListShape, Shape
 
 from boto_waiters_plus.check.absence_rules import processes_of
-from boto_waiters_plus.check.checker import check_with
+from boto_waiters_plus.check.checker import Checkable, check_with
 from boto_waiters_plus.check.events import Finding, Severity, ValidationEvent
 from boto_waiters_plus.check.expressions import sample
 from boto_waiters_plus.check.list_rules import EC2, name_lists
-from boto_waiters_plus.check.loading import Checkable
 from boto_waiters_plus.check.model import OperationShapes
 from boto_waiters_plus.check.paths import traced_path
 from boto_waiters_plus.check.units import AppliedTrait

@@ -21,9 +21,9 @@ from ..deadlines import deadline_of
 from ..engine.machine import Policy
 from ..options import CancelEvent, WaitOptions, policy_for
 from ..progress import Progress
-from ..service.client_waits import ClientRequest, calls_of, wait_of
 from ..service.clients import waiters_of
 from ..service.sharing import asked_ids
+from ..service.waits import ClientRequest, calls_of, wait_of
 from ..settings import PROCESS_LEVEL, Resolved, Settings
 from ..wait.facts import Observer
 from ..wait.wait_run import RANDOM

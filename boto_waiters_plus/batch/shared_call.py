@@ -24,9 +24,9 @@ from ..calls.budget import Reply
 from ..calls.client_call import AwaitedCall, BlockingCall, Calls
 from ..calls.errors import on_the_way
 from ..options import CancelEvent
-from ..service.client_waits import ClientRequest
 from ..service.errors import error_facts
 from ..service.sharing import Coalescing, has_no_items, shares_of
+from ..service.waits import ClientRequest
 from ..wait.facts import Attempt
 from .tasks import Group, OwnCall, PlannedCall, Share, Split, Task, is_answer, is_throttle, judged
 

@@ -17,11 +17,10 @@ from ..engine.model import WaitDescription, WaiterDefinition
 from ..engine.redaction import printable
 from ..options import WaitOptions, only_options, policy_for, refuse_short_wait
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import waiter_for
 from ..service.clients import waiters_of
 from ..service.labels import label_of
 from ..service.parameters import copied, refuse_empty_id_list
-from ..service.waits import find_waiter
+from ..service.waits import find_waiter, waiter_for
 from ..settings import Observer, Settings
 from ..wait.drivers import PreparedWait
 

@@ -42,14 +42,13 @@ from ..exceptions import WaiterFailedError, WaiterTimeoutError
 from ..options import NO_OPTIONS, WaitOptions
 from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
-from ..service.client_waits import prepared_wait
 from ..service.clients import waiters_of
 from ..service.data_model import converted
 from ..service.parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import required_of, shape_id_of
-from ..service.waits import find_waiter
+from ..service.waits import find_waiter, prepared_wait
 from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal

@@ -24,10 +24,9 @@ from ..batch.wait import Wait
 from ..common.arguments import callback
 from ..common.process import start_thread
 from ..operations import Operation, Store, StoreError
-from ..operations.client_description import ClientDescription
 from ..operations.operation import UnusableError, id_of
 from ..operations.store import check_background
-from ..operations.stored_wait import NewRows
+from ..operations.stored_wait import ClientDescription, NewRows
 from ..operations.worker import Worker as StoreWorker
 from ..operations.worker import WorkOptions
 

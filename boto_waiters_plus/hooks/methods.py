@@ -148,7 +148,7 @@ def _method_of(client: Any, hook: ClientHook, bound_waiter: BoundWaiter) -> Call
     def prepared(self: Any, /, *, max_wait: Any = None, **keywords: Any) -> PreparedWait:
         own: dict[str, Any] = {"max_wait": max_wait, "called_at": time.monotonic()}
         # What runs waits is imported in a wait, whose `max_wait` counts that time.
-        from ..service.client_waits import prepared_wait  # noqa: PLC0415
+        from ..service.waits import prepared_wait  # noqa: PLC0415
 
         return prepared_wait(self, bound_waiter, hook.level.merged(), keywords=keywords, **own)
 

@@ -24,10 +24,8 @@ from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait
 from ..engine.model import WaiterDefinition
 from ..options import refuse_short_wait
-from ..service.client_waits import split_keywords
-from ..service.waits import find_waiter
+from ..service.waits import find_waiter, split_keywords
 from .begun import begun_of
-from .client_description import ClientDescription
 from .operation import Operation, OperationError, path_of, unreadable
 from .operation_pages import (
     LARGEST_PAGE,
@@ -39,7 +37,7 @@ from .operation_pages import (
 )
 from .stored_operation import OpenStore, StoredOperation, checked_id, end_overdue
 from .stored_row import OPEN, SUCCEEDED, Cipher, KeyInUseError, Row, Seal
-from .stored_wait import MakeClient, NewRows, reopened
+from .stored_wait import ClientDescription, MakeClient, NewRows, reopened
 from .worker import Worker, WorkOptions
 
 if TYPE_CHECKING:

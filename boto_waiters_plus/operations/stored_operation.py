@@ -23,7 +23,6 @@ from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
 from ..wait.wording import seconds_text
 from .begun import BegunRow, begun_of, stop_at_end, stop_of, unanswered
-from .client_description import ClientDescription
 from .operation import (
     COLLECTION,
     UNDRIVEN_GRACE,
@@ -39,6 +38,7 @@ from .operation import (
 )
 from .representation import cancelled_json, end_of, result_of, row_json, timeout_of, with_stop
 from .stored_row import OPEN, UNDRIVEN, Clock, Row, Seal, json_text, monotonic_time
+from .stored_wait import ClientDescription
 
 if TYPE_CHECKING:
     from .sql import Database

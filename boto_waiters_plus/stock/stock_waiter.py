@@ -26,12 +26,12 @@ from ..engine.model import WaitDescription
 from ..engine.redaction import printable
 from ..options import OPTION_NAMES, WaitOptions, refuse_other_names, split_options
 from ..outcome import WaiterOutcome
-from ..service.client_waits import SearchedCall
 from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
 from ..service.labels import ResourceLabel, label_of
 from ..service.parameters import copied, empty_id_list
+from ..service.waits import SearchedCall
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
 from ..wait.facts import Judge
