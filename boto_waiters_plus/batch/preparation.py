@@ -197,10 +197,13 @@ class Preparation:
         group, ids = ALONE
         if self.grouping is not None:
             group, ids = self.grouping.membership(wait, policy, options)
+        calls = client.calls
+        if options.cancel_event is not None or options.call_in_thread:
+            calls = calls_of(wait.client, options, either(self.stop, options.cancel_event))
         prepared = wait_of(
             request,
             Resolved(options, policy if group is None else group.policy(policy), observers),
-            client.calls(options, self.stop),
+            calls,
             label=wait.given_label,
             on_attempt=self._on_attempt(options),
             random=RANDOM if group is None else group.random,
@@ -270,15 +273,8 @@ class _Client(NamedTuple):
     settings: Settings
     observers: tuple[Observer, ...]
     connections: ClientConnections
-    by_default: Calls
-    """How they are called, but for waits with a cancel event, or in threads of their own."""
-
-    def calls(self, options: WaitOptions, stop: CancelEvent) -> Calls:
-        """Return how a wait is called, which `stop` ends, too."""
-        if options.cancel_event is None and not options.call_in_thread:
-            return self.by_default
-        cancel = either(stop, options.cancel_event)
-        return calls_of(self.connections.client, options, cancel)
+    calls: Calls
+    """How it is called for a wait without a cancel event or a thread of its own."""
 
 
 def marked_context() -> contextvars.Context:

@@ -22,7 +22,7 @@ from ..changes.prepared_call import CallOptions, CallOutcome, PreparedCall
 from ..changes.stops import Stop, StopsAfter, stop_in_time, told
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..engine.wait_event import WaitEvent
+from ..engine.reports import WaitEvent
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..operations.begin import Beginning
 from ..operations.operation import StoreError

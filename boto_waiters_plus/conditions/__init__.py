@@ -1,7 +1,7 @@
 """Wait on any callable, by the engine of the AWS waiters."""
 
 from ..signals.signal import Signal, Subscription
-from .condition_wait import ConditionWait
+from .condition import ConditionWait
 from .form_options import ConditionOptions, propagating
 from .forms import (
     First,

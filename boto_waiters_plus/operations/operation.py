@@ -17,7 +17,7 @@ from ..common.errors import warn
 from ..outcome import WaiterOutcome
 
 if TYPE_CHECKING:
-    from ..conditions.condition_wait import ConditionWait
+    from ..conditions.condition import ConditionWait
     from ..signals import Signal
 
 
@@ -98,7 +98,7 @@ class Operation(Future[WaiterOutcome[Any]]):
     def as_wait(self) -> ConditionWait:
         """Return the wait for the end of this operation, as `wait_all` runs it beside others."""
         # Loaded by a batch that has an operation.
-        from ..conditions.condition_wait import ConditionWait  # noqa: PLC0415
+        from ..conditions.condition import ConditionWait  # noqa: PLC0415
         from ..signals import Signal  # noqa: PLC0415
 
         def end() -> WaiterOutcome[Any] | None:

@@ -26,7 +26,7 @@ from ..common.arguments import callback, count, seconds, unknown
 from ..common.wrong_arguments import Keyword, WrongValueError, wrong_type
 from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
-from ..engine.wait_event import WaitEvent
+from ..engine.reports import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..history import MOST_TIMES, HistoryKey, with_times
 from ..outcome import WaiterOutcome

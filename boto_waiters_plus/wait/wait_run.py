@@ -15,27 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ..calls.budget import Reply
 from ..calls.clock import SYSTEM_TIME, current_time
 from ..common.errors import logger, warn
+from ..engine import machine
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import Random
-from ..engine.machine import (
-    AttemptsUsedUp,
-    Begin,
-    CallTimedOut,
-    Cancelled,
-    Decision,
-    Ending,
-    Event,
-    Explain,
-    Failed,
-    Machine,
-    Pause,
-    Raised,
-    ReadEnded,
-    Responded,
-    Succeeded,
-    TimedOut,
-    WaitCancelled,
-)
 from ..engine.redaction import message_text
 from ..exceptions import (
     WaiterAttemptsError,
@@ -70,7 +52,7 @@ from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of
 if TYPE_CHECKING:
     from ..common.errors import Caller
     from ..engine.path_interpreter import FailedExpression
-    from ..engine.wait_event import EventKind
+    from ..engine.reports import EventKind
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()
@@ -81,19 +63,19 @@ own, and a process may make many clients."""
 
 _NO_OBSERVERS: Final = Observers()
 
-Wording = Callable[["WaitRun", Ending], tuple[str, str]]
+Wording = Callable[["WaitRun", machine.Ending], tuple[str, str]]
 """Returns the reason of a wait that did not succeed, and the whole message of its error."""
 
-_ENDS: Final[dict[type[Ending], tuple[EventKind, type[WaiterError]]]] = {
-    Failed: ("failure", WaiterFailedError),
-    TimedOut: ("timeout", WaiterTimeoutError),
-    AttemptsUsedUp: ("timeout", WaiterAttemptsError),
-    WaitCancelled: ("cancel", WaiterCancelledError),
+_ENDS: Final[dict[type[machine.Ending], tuple[EventKind, type[WaiterError]]]] = {
+    machine.Failed: ("failure", WaiterFailedError),
+    machine.TimedOut: ("timeout", WaiterTimeoutError),
+    machine.AttemptsUsedUp: ("timeout", WaiterAttemptsError),
+    machine.WaitCancelled: ("cancel", WaiterCancelledError),
 }
 """The kind of event and the error of a wait that did not succeed."""
 
 
-def default_wording(run: RunFacts, ending: Ending) -> tuple[str, str]:
+def default_wording(run: RunFacts, ending: machine.Ending) -> tuple[str, str]:
     """Return the reason of a wait that did not succeed, and the message of its error."""
     reason = reason_of(run, ending)
     return reason, f"Waiter {run.description.waiter} {reason}"
@@ -152,7 +134,7 @@ class WaitRun(RunFacts):
         time = current_time()
         began = called_at if time is SYSTEM_TIME else None
         self._now = time.clock()
-        self._machine = Machine(self.description.states, self.policy, now=began)
+        self._machine = machine.Machine(self.description.states, self.policy, now=began)
         if observers or on_attempt is not None:
             self._observers = Observers(observers, () if on_attempt is None else (on_attempt,))
 
@@ -194,32 +176,32 @@ class WaitRun(RunFacts):
         Raises:
             ValueError: this is not the state of a wait, or one of another definition.
         """
-        now, states = self._now() - seconds_ago, self.description.states
-        self._machine = Machine.from_json(state, states, self.policy, digest=digest, now=now)
+        now, of_wait = self._now() - seconds_ago, (self.description.states, self.policy)
+        self._machine = machine.Machine.from_json(state, *of_wait, digest=digest, now=now)
 
     def observe_attempts(self, observer: Observer) -> None:
         """Add an observer of attempts."""
         self._observers = self._observers.and_of_attempts(observer)
 
-    def begin(self) -> Decision:
+    def begin(self) -> machine.Decision:
         """Return the first decision."""
         self._has_end_to_tell = True
         self._observers.tell("start", self)
-        return self.step(Begin())
+        return self.step(machine.Begin())
 
-    def replied(self, reply: Reply) -> Decision:
+    def replied(self, reply: Reply) -> machine.Decision:
         """Return the decision after the call that `Poll` or `Explain` asked for."""
         if self.search is not None:
-            return self.step(ReadEnded(more=self.search.has_more_after(reply)))
+            return self.step(machine.ReadEnded(more=self.search.has_more_after(reply)))
         if reply.ended == "deadline":
             if reply.made:
                 self.unanswered_since = self.elapsed
-            return self.step(CallTimedOut(uncalled=not reply.made))
+            return self.step(machine.CallTimedOut(uncalled=not reply.made))
         if reply.ended == "cancelled":
-            return self.step(Cancelled())
+            return self.step(machine.Cancelled())
         return self.attempted(self.judge.judge(reply), reply)
 
-    def attempted(self, attempt: Attempt, reply: Reply) -> Decision:
+    def attempted(self, attempt: Attempt, reply: Reply) -> machine.Decision:
         """Return the decision after an attempt, which is what its reply means."""
         # No local variable: the response of the last attempt is garbage from here on.
         if self.attempt is not None:
@@ -232,7 +214,7 @@ class WaitRun(RunFacts):
             self.has_matched = True
         elif self.description.new_failures:
             self._tell_new_failures(attempt.observed)
-        event = Responded if attempt.exception is None else Raised
+        event = machine.Responded if attempt.exception is None else machine.Raised
         decision = self.step(event(attempt.facts), reply)
         state = self._machine.state
         self._number, self._answered_at = state.attempts, state.elapsed
@@ -252,19 +234,19 @@ class WaitRun(RunFacts):
         self._observers.tell(
             "attempt",
             self,
-            next_delay=decision.seconds if isinstance(decision, Pause) else None,
+            next_delay=decision.seconds if isinstance(decision, machine.Pause) else None,
             error=attempt.error_code,
             is_transient=is_transient,
             message=self.last_transient_error if is_transient else held and why_held_back(self),
         )
-        return self._first_read(decision) if isinstance(decision, Explain) else decision
+        return self._first_read(decision) if isinstance(decision, machine.Explain) else decision
 
-    def _first_read(self, decision: Explain) -> Decision:
+    def _first_read(self, decision: machine.Explain) -> machine.Decision:
         """Return the decision on the first read about a failure: there may be none to make."""
         if self.searched is not None:
             self.search = self.searched.begin_search(self.last_response, self.elapsed)
         has_read = self.search is not None and self.search.has_more_after(None)
-        return decision if has_read else self.step(ReadEnded())
+        return decision if has_read else self.step(machine.ReadEnded())
 
     def _tell_problems(self, problems: Sequence[FailedExpression]) -> None:
         """Warn of expressions that fail on the first response, once for all waits of the waiter.
@@ -314,7 +296,7 @@ class WaitRun(RunFacts):
             attempt.response = attempt.find_reason = attempt.by_id = None
             attempt.reason = FoundReason(attempt.reason.text)
 
-    def step(self, event: Event, reply: Reply | None = None) -> Decision:
+    def step(self, event: machine.Event, reply: Reply | None = None) -> machine.Decision:
         """Return the decision after an event, such as a reply that was judged."""
         now = self._now()
         if reply is not None and self._machine.is_over(now):
@@ -322,9 +304,9 @@ class WaitRun(RunFacts):
             now -= reply.age
         return self._machine.step(event, now, self.random)
 
-    def conclude(self, ending: Ending) -> WaiterOutcome[Any]:
+    def conclude(self, ending: machine.Ending) -> WaiterOutcome[Any]:
         """Return the outcome of a wait that succeeded; raise the error of one that did not."""
-        if isinstance(ending, Succeeded) and self.refused is None:
+        if isinstance(ending, machine.Succeeded) and self.refused is None:
             self.retried = None  # Its traceback holds the frames of this wait.
             self._tell_end("success")
             return self._outcome(ending)
@@ -332,7 +314,7 @@ class WaitRun(RunFacts):
         if raw is not None:
             self._drop_attempts()
             raise raw
-        kind, error_class = _ENDS.get(type(ending), _ENDS[Failed])
+        kind, error_class = _ENDS.get(type(ending), _ENDS[machine.Failed])
         error = self._error(ending, error_class)
         if self.refused is not None:
             error = self.refused.added_to(error, error_class, with_ids=self.show_parameters)
@@ -370,7 +352,7 @@ class WaitRun(RunFacts):
             # The run may be kept for a while, and the caller's functions are not part of it.
             self._observers = _NO_OBSERVERS
 
-    def _outcome(self, ending: Succeeded) -> WaiterOutcome[Any]:
+    def _outcome(self, ending: machine.Succeeded) -> WaiterOutcome[Any]:
         attempt, state, basis = self.attempt, self._machine.state, None
         assert attempt is not None, "a wait succeeds by an attempt"
         if self.description.bases:
@@ -393,20 +375,20 @@ class WaitRun(RunFacts):
         by_id = {} if attempt.by_id is None else attempt.by_id
         return ResponseOutcome(response=attempt.response, by_id=by_id, **facts)
 
-    def _raw_error(self, ending: Ending) -> Exception | None:
+    def _raw_error(self, ending: machine.Ending) -> Exception | None:
         """Return the error of the last call, if it ends the wait and is raised as it is."""
-        if ending != Failed(None) or self.is_raw is None or self.attempt is None:
+        if ending != machine.Failed(None) or self.is_raw is None or self.attempt is None:
             return None
         error = self.attempt.exception
         return error if error is not None and self.is_raw(error) else None
 
-    def _error(self, ending: Ending, error_class: type[WaiterError]) -> WaiterError:
+    def _error(self, ending: machine.Ending, error_class: type[WaiterError]) -> WaiterError:
         attempt = self.answer or self.attempt
         if attempt is not None:
             self._find_reason(attempt)
-        decided = ending.acceptor if isinstance(ending, Failed) else None
+        decided = ending.acceptor if isinstance(ending, machine.Failed) else None
         self.unfinished = self._unfinished_ids(decided)
-        if isinstance(ending, Failed):
+        if isinstance(ending, machine.Failed):
             self.retried = None
         reason, message = self.wording(self, ending)
         exception, limits = self.attempt.exception if self.attempt else None, self.policy.limits
