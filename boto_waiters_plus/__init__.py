@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .deadlines import deadline
     from .definitions.files import load_definitions
     from .engine.model import WaiterDefinition
-    from .engine.reports import WaitEvent
+    from .engine.wait_event import WaitEvent
     from .exceptions import (
         WaiterAttemptsError,
         WaiterCancelledError,
@@ -101,7 +101,7 @@ _MODULES = {
     "common.errors": "WaiterDefinitionError",
     "definitions.files": "load_definitions",
     "engine.model": "WaiterDefinition",
-    "engine.reports": "WaitEvent",
+    "engine.wait_event": "WaitEvent",
     "exceptions": "WaiterAttemptsError WaiterCancelledError WaiterError WaiterFailedError "
     "WaiterTimeoutError WaitersError",
     "history": "History",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from .engine.machine import Policy
-    from .engine.reports import WaitEvent
+    from .engine.wait_event import WaitEvent
 
 
 MOST_TIMES: Final = 64

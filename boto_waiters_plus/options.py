@@ -35,7 +35,7 @@ from .engine.model import DEFAULT_MAX_DELAY, WaiterDefinition
 
 if TYPE_CHECKING:
     from .engine.machine import Policy, RetryTransient
-    from .engine.reports import WaitEvent
+    from .engine.wait_event import WaitEvent
     from .history import History
 
 Seconds = float | timedelta

@@ -14,7 +14,8 @@ from .calls.clock import current_time
 from .common.errors import refuse_missing
 from .common.labels import LabelCell, ShortLabels, one_line
 from .engine.model import WaitDescription
-from .engine.reports import Reported, WaitEvent
+from .engine.reports import Reported
+from .engine.wait_event import WaitEvent
 from .exceptions import WaiterCancelledError, WaiterError
 from .outcome import WaiterOutcome
 

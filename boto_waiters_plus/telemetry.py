@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .common.arguments import flag
 from .common.errors import refuse_missing
 from .common.process import ProcessLock
-from .engine.reports import WaitEvent
+from .engine.wait_event import WaitEvent
 from .hooks.installation import observe, stop_observing
 
 try:

@@ -18,7 +18,7 @@ from boto_waiters_plus.definitions.changes import (
 from boto_waiters_plus.definitions.shipped import shipped_json
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.service.causes import EXPLAINS
-from boto_waiters_plus.service.parameters import token_member
+from boto_waiters_plus.service.tokens import token_member
 
 _TAG = re.compile(r"<[^>]+>")
 _QUOTED = re.compile(r'"([^"]+)"')

@@ -53,9 +53,9 @@ from boto_waiters_plus.engine.model import GENERATED, WaiterDefinition
 from boto_waiters_plus.engine.state_acceptors import state_acceptors
 from boto_waiters_plus.service.causes import EXPLAINS
 from boto_waiters_plus.service.new_states import comparisons_of, mentions, new_states
-from boto_waiters_plus.service.parameters import token_member
 from boto_waiters_plus.service.reasons import EXPECTED, reason_beside
 from boto_waiters_plus.service.shapes import is_plain, shape_id_of
+from boto_waiters_plus.service.tokens import token_member
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DATA: Final = ROOT / "data"

@@ -78,7 +78,7 @@ from typing_extensions import Unpack as _U
 
 from ..definitions.files import Source
 from ..engine.machine import RetryTransient
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..history import History
 from ..options import CancelEvent, Seconds, Subscribable, WaitOptions, WakeSignal
 from ..outcome import ExceptionOutcome, ResponseOutcome

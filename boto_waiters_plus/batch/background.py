@@ -13,7 +13,7 @@ from ..calls.clock import current_time, start_timed_thread
 from ..calls.threads import forget_caller_in
 from ..common.errors import caller, logger
 from ..deadlines import leave_deadlines
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from .callbacks import Callback, Callbacks, CallbackThread
 from .preparation import Grouping, Preparation, marked_context
 from .schedule import DEFAULT_THREADS, Schedule

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import logging
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -27,6 +26,7 @@ from ..calls.clients import is_async
 from ..calls.clock import current_time
 from ..calls.flow import EitherWay, Flow
 from ..calls.watch import monotonic
+from ..common.errors import logger
 from ..common.process import renew_in_forks, start_thread
 from ..common.time_bounds import TimeBound
 from ..definitions.changes import RefusedItems
@@ -45,8 +45,6 @@ from ..service.data_model import converted
 from ..service.errors import error_facts
 from .answers import refused_and_accepted
 from .effects import EffectOfCall
-
-logger = logging.getLogger("boto_waiters_plus")
 
 STOP_TIME: Final = 5.0
 """Seconds that the calls may take which stop something, and that they may wait for a place."""

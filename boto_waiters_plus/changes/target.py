@@ -15,7 +15,8 @@ from ..calls.private_names import account_of
 from ..common.arguments import text, unknown, unknown_option
 from ..common.wrong_arguments import Keyword, WrongValueError
 from ..service.on_the_spot import only_reads
-from ..service.parameters import TokenMember, copied, from_json, new_token, token_member
+from ..service.parameters import copied, from_json
+from ..service.tokens import TokenMember, new_token, token_member
 
 OWN_KEYWORDS = (
     *("max_wait", "then_wait", "allow_repeat", "adopt_existing", "in_store", "cancel_event"),

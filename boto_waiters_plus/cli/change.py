@@ -22,14 +22,14 @@ from ..changes.prepared_call import CallOptions, CallOutcome, PreparedCall
 from ..changes.stops import Stop, StopsAfter, stop_in_time, told
 from ..engine.model import WaitDescription
 from ..engine.redaction import printable
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError, WaiterError, WaiterFailedError, WaiterTimeoutError
 from ..operations.begin import Beginning
 from ..operations.operation import StoreError
 from ..outcome import WaiterOutcome
 from ..progress import WaitProgress
 from ..service.labels import ResourceLabel
-from ..service.parameters import new_token, token_member
+from ..service.tokens import new_token, token_member
 from ..settings import Observer
 from .exit_codes import CannotRunError, UsageError, exit_code
 from .live_progress import progress_on_stderr

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..common.labels import LabelCell, ShortLabels, one_line
 from ..engine.redaction import printable
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..progress import (
     OTHER_LINES,
     REFRESHES_PER_SECOND,

@@ -16,7 +16,7 @@ from ..engine.acceptors import AcceptorState
 from ..engine.machine import Pace, Policy
 from ..engine.model import DEFAULT_MAX_DELAY
 from ..engine.redaction import printable
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..options import (
     ENDING_OPTIONS,
     OPTION_NAMES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
-import logging
 import os
 import sys
 from collections import deque
@@ -15,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..common.errors import WaiterDefinitionError, missing_extra
+from ..common.errors import WaiterDefinitionError, logger, missing_extra
 from ..engine.model import WaiterDefinition
 from .parsing import Place
 from .smithy import WAITABLE, parse_model, refuse_conflicts, service_key
@@ -240,8 +239,6 @@ def _botocore_folders() -> tuple[str, ...]:
 # --- definitions in installed packages: the entry points of group `boto_waiters_plus.definitions`
 
 GROUP: Final = "boto_waiters_plus.definitions"
-
-logger = logging.getLogger("boto_waiters_plus")
 
 
 @cache

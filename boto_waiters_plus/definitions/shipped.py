@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import json
-import logging
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..common.errors import logger
 from ..engine.model import GENERATED, WaiterDefinition
 from .smithy import AWS_NAMESPACE, REPORTS, WAITABLE, UnreadWaiter, parse_waiter
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     else:
         from importlib.abc import Traversable
 
-
-logger = logging.getLogger("boto_waiters_plus")
 
 ARCHIVE = "data.zip"
 """`data/` in the wheel: three hundred files of their own would take five times the room."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import socket
 import threading
 import time
@@ -22,6 +21,7 @@ from ..batch.callbacks import Callbacks
 from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..common.arguments import callback
+from ..common.errors import logger
 from ..common.process import start_thread
 from ..operations import Operation, Store, StoreError
 from ..operations.operation import UnusableError, id_of
@@ -90,8 +90,6 @@ def _stop_when_over(stopped: threading.Event, worker: Worker, store: Store) -> N
 
 wait_for_futures: Any = distributed.wait
 """Untyped there."""
-
-logger = logging.getLogger("boto_waiters_plus")
 
 TURN: Final = 0.5
 """Seconds between two checks of the cluster and the store."""

@@ -17,7 +17,7 @@ from ..calls.credentials import refresh_what_asks
 from ..changes.stops import Stop
 from ..common.process import ProcessLock, renew_in_forks
 from ..engine.model import WaiterDefinition
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..outcome import WaiterOutcome
 from .operation import Operation, load_operation, path_of
 from .representation import cancelled_json, error_json, operation_json, progress_of, response_json

@@ -18,7 +18,7 @@ from ..calls.credentials import CREDENTIAL_ERRORS
 from ..changes.stops import Stop
 from ..engine.acceptors import MatchedAcceptor
 from ..engine.redaction import cut, may_show, message_text, printable
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..exceptions import (
     WaiterAttemptsError,
     WaiterCancelledError,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import logging
 import os
 import signal
 import threading
@@ -18,7 +17,7 @@ from ..batch.schedule import DEFAULT_THREADS
 from ..batch.wait import Wait
 from ..calls.clients import client_behind, is_async
 from ..common.arguments import callback, count, flag, seconds, with_methods
-from ..common.errors import refuse_missing
+from ..common.errors import logger, refuse_missing
 from ..common.process import handling_signals
 from ..common.wrong_arguments import Keyword, WrongTypeError, WrongValueError
 from ..deadlines import no_max_wait
@@ -77,8 +76,6 @@ def _check(client: Any, max_wait: Any) -> None:
 
 
 # --- the store -----------------------------------------------------------------------------------
-
-logger = logging.getLogger("boto_waiters_plus")
 
 CALL_PATH: Final = "calls/"
 

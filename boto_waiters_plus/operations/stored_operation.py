@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 import re
 import threading
@@ -18,6 +17,7 @@ from ..calls import flow
 from ..changes.known_effects import Effect
 from ..changes.prepared_call import CallOutcome
 from ..changes.stops import Stop, requested, told
+from ..common.errors import logger
 from ..common.process import ProcessLock, renew_in_forks, start_thread
 from ..exceptions import WaiterError
 from ..outcome import WaiterOutcome
@@ -43,7 +43,6 @@ from .stored_wait import ClientDescription
 if TYPE_CHECKING:
     from .sql import Database
 
-logger = logging.getLogger("boto_waiters_plus")
 
 WATCH_INTERVAL: Final = 0.5
 """Seconds between two checks of the store for operations that ended."""

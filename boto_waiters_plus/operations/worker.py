@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +22,11 @@ from ..calls.clock import IdleQueue
 from ..changes.effects import unchanged_by
 from ..changes.stops import MOST_STOPS, Stop, StopsAfter
 from ..common.arguments import callback, count, seconds, unknown
+from ..common.errors import logger
 from ..common.wrong_arguments import Keyword, WrongValueError, wrong_type
 from ..engine.delays import KnownTime, is_sound_time
 from ..engine.machine import Policy
-from ..engine.reports import WaitEvent
+from ..engine.wait_event import WaitEvent
 from ..exceptions import WaiterCancelledError
 from ..history import MOST_TIMES, HistoryKey, with_times
 from ..outcome import WaiterOutcome
@@ -159,8 +159,6 @@ class RowTimes:
 
 
 # --- the worker ----------------------------------------------------------------------------------
-
-logger = logging.getLogger("boto_waiters_plus")
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks for new waits."""

@@ -33,7 +33,7 @@ from ..wait.wording import RefusedPart
 from .bound_waiter import UNTIL_GONE, BoundWaiter
 from .clients import waiters_of
 from .judge import DefinitionJudge
-from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list, with_marked_tokens
+from .parameters import SMALLEST_PAGE, copied, refuse_empty_id_list
 from .service_waiters import ServiceWaiters
 from .shapes import members_of
 from .sharing import on_one_page
@@ -76,6 +76,8 @@ class ClientRequest:
             if isinstance(value, list) and len(value) > SMALLEST_PAGE:
                 self._fixed = self._on_one_page(parameters)
         if waiter.operation.idempotent_members:
+            from .tokens import with_marked_tokens  # noqa: PLC0415 - two waiters in a hundred
+
             self._fixed = with_marked_tokens(waiter.operation, self._fixed)
 
     @property

@@ -30,7 +30,7 @@ from ..service.clients import hook_of
 from ..service.errors import is_transient_error
 from ..service.judge import DefinitionJudge
 from ..service.labels import ResourceLabel, label_of
-from ..service.parameters import copied, empty_id_list, with_marked_tokens
+from ..service.parameters import copied, empty_id_list
 from ..service.waits import SearchedCall
 from ..settings import Settings
 from ..wait.drivers import PreparedWait
@@ -123,6 +123,8 @@ def _prepared(
     # Those that botocore itself would put in, which it does behind the client's method.
     sent: Mapping[str, Any] = parameters
     if model is not None and model.idempotent_members:
+        from ..service.tokens import with_marked_tokens  # noqa: PLC0415 - two in a hundred
+
         sent = with_marked_tokens(model, parameters)
     # No `or`: a mock in the operation's place would record that its truth was asked for.
     send = partial(operation, **parameters) if method is None else partial(method, **sent)

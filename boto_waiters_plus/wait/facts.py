@@ -18,7 +18,7 @@ from ..engine.redaction import may_show, state_text
 from ..engine.reports import Reported
 
 if TYPE_CHECKING:
-    from ..engine.reports import EventKind, WaitEvent
+    from ..engine.wait_event import EventKind, WaitEvent
 
 
 class Judge(Protocol):
@@ -345,7 +345,7 @@ class Observers:
         is_logged = logger.isEnabledFor(logging.INFO)
         if not observers and not is_logged:
             return
-        from ..engine.reports import WaitEvent  # noqa: PLC0415 - most waits have no observers
+        from ..engine.wait_event import WaitEvent  # noqa: PLC0415 - most waits have no observers
 
         description = run.description
         run.wait_id = run.wait_id or next(_WAIT_IDS)

@@ -52,7 +52,7 @@ from .wording import RefusedPart, advice_after, passed_error_in_words, reason_of
 if TYPE_CHECKING:
     from ..common.errors import Caller
     from ..engine.path_interpreter import FailedExpression
-    from ..engine.reports import EventKind
+    from ..engine.wait_event import EventKind
 
 # Not `random.Random`: after a fork all children would draw the same jitter.
 RANDOM: Final = random.SystemRandom()

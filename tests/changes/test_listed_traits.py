@@ -24,7 +24,7 @@ from boto_waiters_plus.definitions.changes import (
 from boto_waiters_plus.definitions.shipped import data_root
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.idempotency import token_for
-from boto_waiters_plus.service.parameters import token_member
+from boto_waiters_plus.service.tokens import token_member
 
 pytestmark = pytest.mark.nightly(subject="catalog")
 TEXT = "x" * 64
