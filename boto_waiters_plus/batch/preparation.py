@@ -23,7 +23,7 @@ from ..options import CancelEvent, WaitOptions, policy_for
 from ..progress import Progress
 from ..service.clients import waiters_of
 from ..service.sharing import asked_ids
-from ..service.waits import ClientRequest, calls_of, wait_of
+from ..service.waits import ClientRequest, client_calls, wait_of
 from ..settings import PROCESS_LEVEL, Resolved, Settings
 from ..wait.facts import Observer
 from ..wait.wait_run import RANDOM
@@ -199,7 +199,7 @@ class Preparation:
             group, ids = self.grouping.membership(wait, policy, options)
         calls = client.calls
         if options.cancel_event is not None or options.call_in_thread:
-            calls = calls_of(wait.client, options, either(self.stop, options.cancel_event))
+            calls = client_calls(wait.client, options, either(self.stop, options.cancel_event))
         prepared = wait_of(
             request,
             Resolved(options, policy if group is None else group.policy(policy), observers),

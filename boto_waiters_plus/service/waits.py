@@ -164,10 +164,10 @@ def prepared_wait(
     resolved = resolved.with_history(waiter.polling.description, client_behind(client))
     options = resolved.options
     own: Any = {"on_attempt": options.on_attempt, "called_at": called_at}
-    return wait_of(request, resolved, calls_of(client, options, options.cancel_event), **own)
+    return wait_of(request, resolved, client_calls(client, options, options.cancel_event), **own)
 
 
-def calls_of(client: Any, options: WaitOptions, cancel: CancelEvent | None) -> Calls:
+def client_calls(client: Any, options: WaitOptions, cancel: CancelEvent | None) -> Calls:
     """Return how a wait under these options calls its client; `cancel` ends a call."""
     return Calls(client=client, cancel=cancel, in_thread=bool(options.call_in_thread))
 
