@@ -172,14 +172,13 @@ def test_ctrl_c_while_the_thread_starts_leaves_one_thread(stream, creating, monk
     assert operation.cancel()
 
 
-def test_what_wakes_before_a_turn_ends_the_next_pause(virtual_time):
+def test_what_wakes_before_a_turn_ends_the_next_pause():
     run = Schedule()
     executor = ThreadExecutor(run.now, in_background=True)
     for _ in range(2):
         executor.wake()
         run.turn(executor, print)
-        executor.wait(run)
-    assert virtual_time.now == 0
+        executor.wait(run)  # or it would sleep for an hour
 
 
 # --- context variables --------------------------------------------------------------------------
