@@ -1,4 +1,4 @@
-"""Which of many waits are worth a call of their own, by one call that tells of all; that call.
+"""Waits whose states one call of a sibling tells, and which of them are worth their own call.
 
 A *screen* is a call of a sibling operation that tells the states of many resources. It decides
 nothing but whose turn it is: the outcome of a wait is decided on the wait's own call. In a
@@ -320,8 +320,9 @@ class ScreenCall(PlannedCall):
         # In a thread that can be abandoned: otherwise a hook of the caller's that blocks would take
         # the time of the waits' own calls.
         group = self._group
-        how: Any = {"is_reply": _is_reply, "cancel": group.cancel, "in_thread": True}
-        return Calls(client=group.client, **how).of_client(self._send)
+        return Calls(
+            client=group.client, is_reply=_is_reply, cancel=group.cancel, in_thread=True
+        ).of_client(self._send)
 
     def time_left(self, now: float) -> float:
         """Return the seconds that a page may take, of those that all pages may take."""

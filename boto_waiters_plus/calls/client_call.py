@@ -26,7 +26,7 @@ IsReply = Callable[[Exception], bool]
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Calls:
-    """How calls are made: those of a wait, and of the others on the client."""
+    """How the calls of a wait are made; the waits of a client may share it."""
 
     client: Any = None
     """The client that is called; None: not known."""

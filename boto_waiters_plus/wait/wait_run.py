@@ -107,7 +107,7 @@ class WaitRun(RunFacts):
     random: Random = RANDOM
     """Draws the jitter."""
     searched: Searched | None = None
-    """What the reads are about that tell why the wait failed; None: there are none."""
+    """Where the search for the cause of a failure begins; None: there is no search."""
     refused: RefusedPart | None = None
     """What the call before the wait refused: the wait is for the rest, and ends in an error."""
     has_matched: bool = field(init=False, default=False)

@@ -203,7 +203,7 @@ class MemoryDatabase(sqlite3.Connection):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        # Re-entrant, because a signal handler's thread would wait for itself.
+        # Re-entrant: a signal handler inside a transaction would wait for its own thread.
         self._lock = threading.RLock()
 
     @contextlib.contextmanager
