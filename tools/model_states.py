@@ -3,13 +3,13 @@
     python tools/model_states.py
     python tools/model_states.py --open [SERVICE ...]
 
-An operation counts if it gets or describes (Get, Describe, BatchGet, BatchDescribe), has a
-required parameter, and its answer has a member that is named like a state and whose values, by its
-enumeration or else its documentation, are in progress and at rest. It is *covered* by a shipped
-waiter that polls it, *reasoned* by a line of `data/no-waiter.json` that says why there is none,
-else *open*. `--open` prints the open ones: each state with its values, `+` behind those that
-are success by their names, `-` behind failures, and the errors that mean
-gone. After them it prints the operations that delete what has a waiter but none for its end.
+An operation counts if it gets or describes (Get, Describe, BatchGet, BatchDescribe), and its answer
+has a member that is named like a state and whose values, by its enumeration or else its
+documentation, are in progress and at rest. It is *covered* by a shipped waiter or effect that polls
+it, *reasoned* by a line of `data/no-waiter.json` that says why there is none, else *open*. `--open`
+prints the open ones: each state with its values, `+` behind those that are success by their names,
+`-` behind failures, and the errors that mean gone. After them it prints the operations that delete
+what has a waiter but none for its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from botocore.model import OperationModel, StructureShape
+from botocore.model import OperationModel
+from effect_of import effects
 from observed_states import models
 from state_paths import STATE_NAMES, state_paths, states_at, strings
 
@@ -73,9 +74,7 @@ def state_operations() -> Iterator[StateOperation]:
         for name in model.operation_names:
             words = words_of(name)
             operation = model.operation_model(name)
-            request = operation.input_shape
-            is_read = any(words[: len(start)] == start for start in _STARTS)
-            if is_read and isinstance(request, StructureShape) and request.required_members:
+            if any(words[: len(start)] == start for start in _STARTS):
                 states = tuple(passing_states(operation))
                 if states:
                     yield StateOperation(service_id, operation, states)
@@ -108,12 +107,17 @@ def judged() -> Judged:
         for service_id in shipped_services()
         for definition in shipped_definitions(service_id)
     }
+    by_effect = {
+        (each.polled.service_model.service_id.hyphenize(), each.polled.name) for each in effects()
+    }
     found = Judged([], [], [])
     for each in state_operations():
         if (each.service_id, each.operation.name) in polled:
             found.covered.append(each)
         elif each.operation.name in reasons.get(each.service_id, {}):
             found.reasoned.append(each)
+        elif (each.service_id, each.operation.name) in by_effect:
+            found.covered.append(each)
         else:
             found.open.append(each)
     return found
