@@ -12,6 +12,7 @@
 | a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
 | a success that its documentation takes back reads another member beside it | WARNING | \
 `WaiterDenied.W.i` |
+| twins of services and waiters of one operation have the same ends | WARNING | `twins.py` has them |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from botocore.model import ListShape, Shape
+from twins import siblings_of, twins_of_waiter
 
 from boto_waiters_plus.check.absence_rules import processes_of
 from boto_waiters_plus.check.checker import Checkable, check_with
@@ -86,6 +88,8 @@ def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
             _same_meaning(waiter, trait.definitions),
             _never_gone(waiter, trait.operation),
             _denied(waiter, trait.operation),
+            siblings_of(waiter, trait.definitions),
+            twins_of_waiter(waiter, trait.model) if trait.model else (),
         )
         for finding in findings:
             yield trait.target.finding(waiter.name, finding)
