@@ -112,6 +112,8 @@ class EffectTrait:
     refusals: tuple[Refusal, ...] = ()
     stop: StopCall | None = None
     documentation: str = ""
+    is_beside: bool = False
+    """Whether its waiter was found beside the first effect: none of its acceptors is certain."""
 
     @property
     def polled(self) -> str:
