@@ -47,7 +47,7 @@ from ..service.data_model import converted
 from ..service.parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import required_of, shape_id_of
+from ..service.shapes import page_tokens, required_of, shape_id_of
 from ..service.waits import find_waiter, prepared_wait
 from ..settings import Settings
 from ..wait.wording import RefusedPart
@@ -87,6 +87,7 @@ class EffectWaiter(PollingWaiter):
             from_user=definition.source != EFFECTS_FILE and found.from_user,
         )
         self._trait = trait
+        self.reads_pages = trait.pages
         self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
 
@@ -132,6 +133,8 @@ class EffectWaiter(PollingWaiter):
         return {"moves": not own or index in own, "rest_for": rest if is_success else 0}
 
     def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
+        if self.reads_pages and any(map(output.get, page_tokens(self.operation.output_shape))):
+            return "there are more pages than the 10 that an attempt reads"
         return unmet_goal(self.definition.acceptors, {"output": output, "call": call})
 
     def _certain(self) -> Collection[int]:
