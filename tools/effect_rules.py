@@ -6,6 +6,7 @@
 | `EffectParameterDropped`, `EffectPartialEnd`, and more | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
+| `EffectOnePage` | `rules_pages` |
 | `EffectWithoutReports`, `EffectReportsLack` | `rules_reports` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 | `EffectTwinLacks`, `EffectTwinDiffers` | `twins` |
@@ -23,6 +24,7 @@ import rules_again
 import rules_fresh
 import rules_items
 import rules_moves
+import rules_pages
 import rules_refused
 import rules_reports
 import twins
@@ -38,6 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *rules_fresh.RULES,
     *rules_items.RULES,
     *rules_moves.RULES,
+    *rules_pages.RULES,
     *rules_refused.RULES,
     *rules_reports.RULES,
     *twins.RULES,

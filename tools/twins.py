@@ -101,7 +101,7 @@ def _operations(service_id: str) -> Mapping[str, OperationModel]:
 def _effects() -> Mapping[tuple[str, str], Mapping[str, EffectOf]]:
     found: defaultdict[tuple[str, str], dict[str, EffectOf]] = defaultdict(dict)
     for each in effects():
-        found[_service(each.mutation), _OWN_WORDS.sub("", each.mutation.name)][each.name] = each
+        found[_service(each.mutation), _plain(each.mutation.name)][_plain(each.name)] = each
     return found
 
 
@@ -212,7 +212,7 @@ def twins_of_effect(effect: EffectOf) -> Iterator[Found]:
         polled = _operations(twin).get(_OWN_WORDS.sub("", effect.polled.name))
         if name not in _operations(twin) or polled is None:
             continue
-        other = _effects().get((twin, name), {}).get(effect.name)
+        other = _effects().get((twin, _plain(name)), {}).get(_plain(effect.name))
         if other is None:
             if _can_have(polled, effect.polled, effect.acceptors):
                 yield Found("EffectTwinLacks", f"{twin} has the operation, and no such effect")

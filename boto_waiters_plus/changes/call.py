@@ -58,8 +58,9 @@ def call_once(*arguments: Any, **keywords: Any) -> CallOutcome:
         max_wait: seconds (or a `timedelta`) for all attempts and the wait together. No attempt is
             made later than the documented lifetime of the token allows.
         then_wait: True waits for the effect of the call, as `begin` does; a name picks one of
-            several effects. For any other waiter pass `(waiter, function)`, where the function
-            takes the response and returns the parameters of the waiter.
+            several effects, or a waiter that makes the poll of the first one. For any other waiter
+            pass `(waiter, function)`, where the function takes the response and returns the
+            parameters of the waiter.
         allow_repeat: True repeats an operation that has no token, which may execute it twice.
         adopt_existing: True accepts a resource that "already exists" after an attempt whose
             outcome is unknown, if it is as the parameters ask for.

@@ -47,12 +47,20 @@ from ..service.data_model import converted
 from ..service.parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import required_of, shape_id_of
+from ..service.shapes import page_tokens, required_of, shape_id_of
 from ..service.waits import find_waiter, prepared_wait
 from ..settings import Settings
 from ..wait.wording import RefusedPart
 from .answers import NOT_KEPT, refused_and_accepted, unmet_goal
-from .known_effects import Effect, effect_from, effects_after, traits_of, why_nothing_follows
+from .known_effects import (
+    Effect,
+    effect_from,
+    effects_after,
+    effects_beside,
+    trait_beside,
+    traits_of,
+    why_nothing_follows,
+)
 from .target import called_operation
 
 REST_AFTER_OWN_STATE: Final = 15.0
@@ -79,6 +87,7 @@ class EffectWaiter(PollingWaiter):
             from_user=definition.source != EFFECTS_FILE and found.from_user,
         )
         self._trait = trait
+        self.reads_pages = trait.pages
         self.is_shipped = isinstance(trait.waiter, WaiterDefinition) and trait.basis is not None
         self.certain = self._certain()
 
@@ -124,11 +133,14 @@ class EffectWaiter(PollingWaiter):
         return {"moves": not own or index in own, "rest_for": rest if is_success else 0}
 
     def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
+        if self.reads_pages and any(map(output.get, page_tokens(self.operation.output_shape))):
+            return "there are more pages than the 10 that an attempt reads"
         return unmet_goal(self.definition.acceptors, {"output": output, "call": call})
 
     def _certain(self) -> Collection[int]:
         trait = self._trait
-        if not isinstance(trait.waiter, str) or trait.basis in ("transition", "held", None):
+        is_weak = trait.is_beside or trait.basis in ("transition", "held", None)
+        if not isinstance(trait.waiter, str) or is_weak:
             return trait.certain
         states = self.definition.states
         successes = [i for i, each in enumerate(states) if each is AcceptorState.SUCCESS]
@@ -178,10 +190,10 @@ class EffectOfCall:
         Raises:
             ValueError: with the reason.
         """
-        call = self.call_document(parameters, {})
-        reason = self.refusal(call, of_answer=False)
+        reason = self.refuses(parameters)
         if reason is not None:
             raise ValueError(_nothing_follows(self.mutation, reason))
+        call = self.call_document(parameters, {})
         if self.function is None:
             paths = self.trait.parameters
             given = {name: path for name, path in paths.items() if not OF_ANSWER.search(path)}
@@ -211,6 +223,10 @@ class EffectOfCall:
         text = f"{xform_name(self.mutation.name)}: what {self.effect.name} waits for may be from "
         text += f"before the call, and counts once it has held for {needed:g} s{sooner}; max_wait "
         warn(f"{text}leaves less than {needed:g} s", UserWarning, at=at)
+
+    def refuses(self, parameters: Mapping[str, Any]) -> str | None:
+        """Return why there is nothing to wait for after a call with these parameters, or None."""
+        return self.refusal(self.call_document(parameters, {}), of_answer=False)
 
     def refusal(self, call: Mapping[str, Any], *, of_answer: bool) -> str | None:
         """Return why there is nothing to wait for after a call, by its answer or before it."""
@@ -427,8 +443,8 @@ def chosen_effect(
     Args:
         client: that makes the call.
         operation: of the call.
-        then_wait: the name of an effect; a waiter and a function of the response; None: the first
-            effect.
+        then_wait: the name of an effect, or of a waiter by the poll of the first one; a waiter and
+            a function of the response; None: the first effect that takes the call.
         parameters: of the call.
 
     Raises:
@@ -436,6 +452,10 @@ def chosen_effect(
         ValueError: no such effect, none is known, or there is nothing to wait for.
     """
     effect = effect_named(client, operation, then_wait)
+    if then_wait is None and effect.refuses(parameters):
+        traits = traits_of(waiters_of(client).service, operation)
+        others = (EffectOfCall(client, operation, each) for each in traits)
+        effect = next((each for each in others if not each.refuses(parameters)), effect)
     effect.caller = caller()
     effect.check(parameters)
     return effect
@@ -460,21 +480,26 @@ def effect_named(client: Any, operation: OperationModel, then_wait: Any) -> Effe
             raise WrongTypeError.of("then_wait", then_wait, problem)
         case _:
             raise wrong_type("then_wait", then_wait, "the name of an effect, or a pair")
-    traits = {trait.name: trait for trait in traits_of(waiters_of(client).service, operation)}
+    service = waiters_of(client).service
+    traits = {trait.name: trait for trait in traits_of(service, operation)}
     for name, trait in traits.items():
         if then_wait in (None, name, xform_name(name)):
             return EffectOfCall(client, operation, trait)
     method = xform_name(operation.name)
     if then_wait is not None:
-        hint = did_you_mean(then_wait, traits)
-        service = operation.service_model.service_name
-        problem = f": {service} {method} has no effect {then_wait!r}{hint}"
+        found, first = service.find(then_wait), next(iter(traits.values()), None)
+        beside = None if found is None or first is None else trait_beside(service, first, found)
+        if beside is not None:
+            return EffectOfCall(client, operation, beside)
+        others = [each.name for each in effects_beside(service, operation)]
+        hint = did_you_mean(then_wait, [*traits, *others])
+        problem = f": {service.service_name} {method} has no effect {then_wait!r}{hint}"
         other = PythonOnly(f" (another waiter needs a function: {_EXAMPLE})")
         raise WrongValueError.of("then_wait", then_wait, problem, other)
     reason = why_nothing_follows(operation)
     if reason is not None:
         raise ValueError(_nothing_follows(operation, reason))
-    near = _waiters_near(waiters_of(client).service, operation)
+    near = _waiters_near(service, operation)
     known = f" (of the same resource: {', '.join(near)})" if near else ""
     problem = f"it is not known what tells that {method} has ended. Pass "
     waiter, function = Keyword("a waiter", "then_wait", "WAITER"), f" and a function: {_EXAMPLE}"

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from botocore.model import OperationModel
+from botocore.model import ListShape, OperationModel
 
-from ..definitions.changes import Basis, EffectTrait, reason_without_effect, shipped_effects
+from ..definitions.changes import (
+    OF_ANSWER,
+    Basis,
+    EffectTrait,
+    reason_without_effect,
+    shipped_effects,
+)
+from ..engine.acceptors import AcceptorState
+from ..service.absence import errors_of_success
 from ..service.bound_waiter import BoundWaiter
 from ..service.service_waiters import ServiceWaiters
-from ..service.shapes import shape_id_of
+from ..service.shapes import members_of, shape_id_of
+
+SETTLE_FOR: Final = 60
+"""Seconds in which a state may be from before a call, where the effect itself compares the two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +63,60 @@ def effects_after(service: ServiceWaiters, operation: OperationModel) -> Iterato
         found = service.find(waiter) if isinstance(waiter, str) else service.bind(waiter)
         if found is not None:
             yield effect_from(operation, trait, found)
+
+
+def effects_beside(service: ServiceWaiters, operation: OperationModel) -> Iterator[Effect]:
+    """Yield what else may be waited for after an operation: other waiters by the same poll."""
+    traits = traits_of(service, operation)
+    for found in service.values() if traits else ():
+        trait = trait_beside(service, traits[0], found)
+        if trait is not None and trait.name not in {each.name for each in traits}:
+            yield effect_from(operation, trait, found)
+
+
+def trait_beside(
+    service: ServiceWaiters, first: EffectTrait, found: BoundWaiter
+) -> EffectTrait | None:
+    """Return the effect that a waiter is beside the first effect; None: it polls something else.
+
+    It polls what the first one polls, needs no other parameter, and no acceptor of it is certain.
+    """
+    definition, waiter = found.definition, first.waiter
+    of_first = service.find(waiter) if isinstance(waiter, str) else service.bind(waiter)
+    if of_first is None or of_first.operation.name != found.operation.name:
+        return None
+    paths = " ".join(each.describe() for each in definition.acceptors)
+    if not first.parameters.keys() >= {*re.findall(r"\binput\.(\w+)", paths)}:
+        return None
+    # What the call has made is told by its parameters; else the acceptors of the effect tell.
+    told = isinstance(waiter, str) or any(map(OF_ANSWER.search, first.parameters.values()))
+    is_new = first.basis == "identity" and told
+    if is_new and not first.settle_for and _may_be_absent(found, first):
+        return None  # as it is right after the call
+    settle_for = first.settle_for or (0 if is_new else SETTLE_FOR)
+    return replace(
+        first,
+        name=definition.name,
+        waiter=definition.name,
+        basis="transition" if settle_for else first.basis,
+        certain=(),
+        says=(),
+        own=(),
+        reports=(),
+        settle_for=settle_for,
+        documentation="",
+        is_beside=True,
+    )
+
+
+def _may_be_absent(found: BoundWaiter, first: EffectTrait) -> bool:
+    """Whether it is a success of a waiter that there is nothing."""
+    members = members_of(found.operation.output_shape).items()
+    nothing: dict[str, Any] = {name: [] for name, s in members if isinstance(s, ListShape)}
+    given = {name: ["-"] for name in first.parameters}
+    index = found.polling.matching.match_response(nothing, given).index
+    is_success = index is not None and found.definition.states[index] is AcceptorState.SUCCESS
+    return is_success or bool(errors_of_success(found.definition))
 
 
 def why_nothing_follows(operation: OperationModel) -> str | None:

@@ -34,6 +34,7 @@ from ..outcome import ExceptionOutcome
 from ..service.clients import waiters_of
 from ..service.errors import NEVER_SERVED, ErrorFacts, error_facts
 from ..service.labels import ResourceLabel, label_of
+from ..service.pages import read_pages
 from ..service.parameters import copied
 from ..service.shapes import shape_id_of
 from ..wait.drivers import PreparedWait
@@ -216,9 +217,6 @@ MAX_DELAY: Final = 30
 SAFE_SHARE_OF_LIFETIME: Final = 0.95
 """No attempt outlives this share of its token's lifetime: the service's clock is not ours."""
 
-MOST_ITEMS: Final = 1000
-"""The most items read from the list in which a resource is looked for: the events of a stack may
-go back years."""
 
 _ANSWERED, _REPEATED, _UNCHANGED, _GONE = 0, 1, 2, 3
 _MAY_BE_BUSY: Final = (ErrorMeaning.REPEAT, ErrorMeaning.REFUSED)
@@ -281,7 +279,7 @@ class Repetition:
         name = xform_name(operation.name)
         self._method = getattr(client, name) if method is None else method
         if all_pages and client.can_paginate(name):
-            self._method = partial(_all_pages, client.get_paginator(name))
+            self._method = lambda **given: read_pages(client, operation, given)
         words = bound if bound.seconds <= token_left else TimeBound(bound.seconds)
         limits = Limits(**words.limits, deadline=token_left)
         policy = Policy(Delays(min_delay=MIN_DELAY, max_delay=MAX_DELAY), limits)
@@ -414,12 +412,6 @@ _ERRORS: Final[Mapping[ErrorMeaning | None, type[CallOnceError]]] = {
     ErrorMeaning.EXPIRED: TokenExpiredError,
     ErrorMeaning.EXISTS: AlreadyExistsError,
 }
-
-
-def _all_pages(paginator: Any, **parameters: Any) -> Any:
-    """Return the pages of a list as one; awaitable if the client is."""
-    limit = {"MaxItems": MOST_ITEMS}
-    return paginator.paginate(**parameters, PaginationConfig=limit).build_full_result()
 
 
 def _wording(run: WaitRun, ending: Ending) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from typing import Any
 from botocore import xform_name
 from botocore.model import ServiceModel
 
-from ..changes.known_effects import effects_after
 from ..service.catalog import effects_of, service_names
 from ..service.service_waiters import ServiceWaiters
 from .exit_codes import OF_A_WAIT, UsageError
@@ -99,8 +98,8 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     parser.set_defaults(model=operation, effects=lambda: _effects(service).get(name, ()))
     if is_help:
         waiters = ServiceWaiters(service, session.get_component("data_loader"))
-        lines = effect_lines(operation, [*effects_after(waiters, operation)])
-        parser.description = f"{parser.description}\n\n" + "\n".join(lines)
+        lines = "\n".join(effect_lines(waiters, operation))
+        parser.description = f"{parser.description}\n\n{lines}"
     add_operation_parameters(parser, operation)
 
 

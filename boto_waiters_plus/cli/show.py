@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..changes.known_effects import Effect, effects_after, why_nothing_follows
+from ..changes.known_effects import effects_after, effects_beside, why_nothing_follows
 from ..definitions.words import documentation_text
 from ..engine.acceptors import AcceptorState
 from ..engine.delays import LearnedTimes, Random, is_last, jittered_delay, last_delay, learned_delay
@@ -78,10 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
         if operation is None or only_reads(operation):
             raise
         model = operation.service_model
-        effects = [*effects_after(ServiceWaiters(model, default_loader()), operation)]
+        waiters = ServiceWaiters(model, default_loader())
         about = {"kind": "effect", "service": model.service_name, "after": operation.name}
-        text = "\n".join(effect_lines(operation, effects))
-        print(json_text([about | asdict(e) for e in effects], indent=2) if as_json else text)
+        if as_json:
+            effects = effects_after(waiters, operation)
+            print(json_text([about | asdict(each) for each in effects], indent=2))
+        else:
+            print("\n".join(effect_lines(waiters, operation)))
         return 0
     if as_json:
         print(json_text(_facts(service, definition), indent=2))
@@ -126,8 +129,9 @@ def _mutation(arguments: argparse.Namespace) -> OperationModel | None:
         return None
 
 
-def effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Iterator[str]:
+def effect_lines(waiters: ServiceWaiters, operation: OperationModel) -> Iterator[str]:
     """Yield what `begin` waits for after an operation, and what else its effects are."""
+    effects = [*effects_after(waiters, operation)]
     if not effects:
         why = why_nothing_follows(operation)
         text = f"there is nothing to wait for: {why}" if why else "it is not known what to wait for"
@@ -147,6 +151,10 @@ def effect_lines(operation: OperationModel, effects: Sequence[Effect]) -> Iterat
         rows += [("stop", effect.stop or "nothing is known that stops it")]
         rows += [("needs", ", ".join(effect.actions))]
         yield columns(rows)
+    beside = [xform_name(each.name, "-") for each in effects_beside(waiters, operation)]
+    if beside:
+        text = f"By the poll of {effects[0].name}, --then takes {', '.join(beside)}, too."
+        yield from ("", *textwrap.wrap(text, 88, break_on_hyphens=False))
 
 
 def _facts(service: str, definition: WaiterDefinition) -> dict[str, Any]:

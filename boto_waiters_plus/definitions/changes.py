@@ -105,6 +105,8 @@ class EffectTrait:
     """The words that it reports of the state seen, each with its path."""
     each: str | None = None
     """An expression on the call: the items that are judged one by one."""
+    pages: bool = False
+    """Whether what is looked for may be on any page of the answer: an attempt reads them all."""
     needed: tuple[str, ...] = ()
     """The parameters that the call has to tell, although the operation does not require them."""
     settle_for: float = 0
@@ -112,6 +114,8 @@ class EffectTrait:
     refusals: tuple[Refusal, ...] = ()
     stop: StopCall | None = None
     documentation: str = ""
+    is_beside: bool = False
+    """Whether its waiter was found beside the first effect: none of its acceptors is certain."""
 
     @property
     def polled(self) -> str:
@@ -149,6 +153,7 @@ class EffectTrait:
             own=own,
             reports=tuple(body.get("reports", {}).items()),
             each=body.get("each"),
+            pages=body.get("pages", False),
             needed=tuple(body.get("needed", ())),
             settle_for=body.get("settleFor", 0),
             missing_ok_for=body.get("missingOkFor", _not_found_for(mutation, body)),

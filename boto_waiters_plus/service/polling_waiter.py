@@ -51,6 +51,9 @@ class PollingWaiter:
     is_shared = True
     """Whether a response that answers one wait may answer others, too."""
 
+    reads_pages = False
+    """Whether an attempt reads all pages of the answer."""
+
     is_shipped = False
     """Whether the acceptors are known to come with this package, under whatever name."""
 

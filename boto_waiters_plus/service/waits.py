@@ -87,6 +87,10 @@ class ClientRequest:
 
     def __call__(self) -> Any:
         """Make the bare call."""
+        if self.waiter.polling.reads_pages:
+            from .pages import read_pages  # noqa: PLC0415 - one effect in fifty
+
+            return read_pages(self.client, self.operation, self._fixed)
         return getattr(self.client, self.waiter.client_method)(**self._fixed)
 
     def __str__(self) -> str:

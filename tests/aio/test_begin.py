@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 from aio.clients import awaited_client
+from operations.paged_service import CREATED, MINE, OTHERS, PAUSED, PagedService
 from operations.test_begin import MAX_WAIT, StaleService, named
 from wrappers import PROXIES, WRAPPERS
 
@@ -44,6 +45,14 @@ async def test_the_wait_ends_as_it_does_on_a_blocking_client(stale):
         assert (outcome.basis, operation.metadata["attempts"]) == ("identity", outcome.attempts)
         assert await bwp.wait_all_async([operation]) == [outcome]
         assert await operation.stop() is None
+
+
+@pytest.mark.parametrize("row", [CREATED, PAUSED], ids=["paginator", "tokens"])
+async def test_an_item_on_the_second_page_is_found_at_once(virtual_time, row):
+    async with awaited_client(row["service"]) as client:
+        service = PagedService(row, virtual_time, [[OTHERS], [MINE]], client)
+        outcome = await (await begin(service))
+        assert (outcome.attempts, len(outcome.response[row["list"]])) == (1, 2)
 
 
 # --- stops ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """`data/effects.json`: what follows a mutation, checked against the models of botocore."""
 
 import bisect
+import functools
 import itertools
 import math
 import random
@@ -23,6 +24,7 @@ from data.shared import (
     json_of,
     put,
     sample_call,
+    service_model,
 )
 from data_digests import service_of
 from engine.delays import run
@@ -31,6 +33,8 @@ from laws import by_service
 from rules_again import SAYS
 
 from boto_waiters_plus.changes.answers import refused_and_accepted
+from boto_waiters_plus.changes.effects import EffectWaiter
+from boto_waiters_plus.changes.known_effects import trait_beside
 from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS, shipped_refused_items
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine import machine as m
@@ -39,6 +43,7 @@ from boto_waiters_plus.engine.matching import Matching
 from boto_waiters_plus.engine.model import WaiterDefinition
 from boto_waiters_plus.options import WaitOptions, policy_for
 from boto_waiters_plus.service.data_model import member_names
+from boto_waiters_plus.service.service_waiters import ServiceWaiters
 from boto_waiters_plus.service.shapes import walk
 
 RULES = json_of("tests/cases/effect-rules.json")
@@ -162,6 +167,28 @@ def test_the_identity_of_an_update_is_new(effect):
     """What was there before a call is no certain success of it."""
     if (effect.shape.partition("#")[0], f"EffectNotNew.{effect.name}") not in SUPPRESSED:
         assert next(rules_fresh.seen_from_before(effect), None) is None
+
+
+@functools.cache
+def waiters_of(service):
+    return ServiceWaiters(service_model(service), None)
+
+
+@of_effects()
+def test_no_acceptor_beside_an_effect_is_certain(effect):
+    """What the call has made is polled, or a state counts only after another one."""
+    mutation = effect.mutation
+    waiters = waiters_of(mutation.service_model.service_name)
+    paths = effect.trait.parameters.values()
+    is_new = rules_fresh.MAKING.match(mutation.name) or any(
+        rules_fresh.is_made(effect, path) for path in paths
+    )
+    for found in waiters.values():
+        trait = trait_beside(waiters, effect.trait, found)
+        if trait is not None:
+            assert not EffectWaiter(found, trait).certain
+            assert trait.settle_for or is_new
+            assert trait.basis == ("transition" if trait.settle_for else "identity")
 
 
 # --- deletions, after which another thing was made under the same name ---------------------------
