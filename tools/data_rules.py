@@ -12,7 +12,7 @@
 | a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
 | a success that its documentation takes back reads another member beside it | WARNING | \
 `WaiterDenied.W.i` |
-| twins of services and waiters of one operation have the same ends | WARNING | `twins.py` has them |
+| waiters of twins, and of one operation, have the same ends | WARNING | those of `twins` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """

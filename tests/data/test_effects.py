@@ -304,7 +304,7 @@ def test_no_success_before_the_state_at_rest_has_held(uncertain_effect, data):
 
 @pytest.mark.parametrize("row", RULES, ids=[f"{row['rule']}: {row['name']}" for row in RULES])
 def test_a_rule_finds_what_it_is_for(row):
-    traits = {EFFECT: {"Name": row["effect"]}}
+    traits = {EFFECT: {row.get("named", "Name"): row["effect"]}}
     traits |= {REFUSED_ITEMS: row["refused"]} if "refused" in row else {}
     found = [each for _, each in effect_rules.found({row["shape"]: {"traits": traits}})]
     assert [each.rule for each in found].count(row["rule"]) == row["finds"]
