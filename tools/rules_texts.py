@@ -20,7 +20,7 @@ from boto_waiters_plus.service.errors import says_absent
 _MEANINGS: Final = {
     "failed": r"fail(?!ed_(to_start|is$))|error|fault|unsuccess|exception|unable",
     "gone": r"(delet|remov|terminat|dis(as)?sociat|detach|deregister|deallocat|deprovision|unassign"
-    r"|releas|resign|retir|drain)(ed|ing)|(delet(e|ion)|disassociate|release)_(in|wait|pend|compl)"
+    r"|releas|resign|retir|drain|purg)(ed|ing)|(delet(e|ion)|disassociate|release)_(?!fail|err|un)"
     r"|shutting|missing|no_longer|not_?(exist|found)|no_[a-z]+_any_more",
     "cancelled": r"cancell?(ed|ing)|abort(ed|ing)",
     "stopped": r"stopp|interrupted",
