@@ -12,6 +12,7 @@
 | a wait until something is gone ends if nothing passes the filter | WARNING | `WaiterNeverGone.W` |
 | a success that its documentation takes back reads another member beside it | WARNING | \
 `WaiterDenied.W.i` |
+| a text says what ends the wait, and nothing else does | WARNING | `WaiterText.W` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -23,6 +24,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import rules_texts
 from botocore.model import ListShape, Shape
 
 from boto_waiters_plus.check.absence_rules import processes_of
@@ -86,6 +88,7 @@ def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
             _same_meaning(waiter, trait.definitions),
             _never_gone(waiter, trait.operation),
             _denied(waiter, trait.operation),
+            _text_against_acceptors(waiter, trait.operation),
         )
         for finding in findings:
             yield trait.target.finding(waiter.name, finding)
@@ -216,6 +219,20 @@ def _denied(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Fi
                 text = f"`{name}` alone does not tell, says the documentation: {denied[0]}"
                 yield Finding(Severity.WARNING, "WaiterDenied", text, index)
                 return
+
+
+def _text_against_acceptors(
+    waiter: WaiterDefinition, operation: OperationShapes
+) -> Iterator[Finding]:
+    """Find where the documentation of a waiter and its failures differ."""
+    if GENERATED in waiter.tags or not waiter.documentation:
+        return
+    errors = [each.name for each in operation.errors]
+    for text in (
+        *rules_texts.unsaid(waiter.documentation, waiter.acceptors),
+        *rules_texts.undone(waiter.documentation, waiter.acceptors, errors),
+    ):
+        yield Finding(Severity.WARNING, "WaiterText", f"the documentation: {text}")
 
 
 def _differs(name: str) -> re.Pattern[str]:

@@ -9,6 +9,7 @@
 | `EffectOnePage` | `rules_pages` |
 | `EffectWithoutReports`, `EffectReportsLack` | `rules_reports` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
+| `EffectText` | `rules_texts` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -26,6 +27,7 @@ import rules_moves
 import rules_pages
 import rules_refused
 import rules_reports
+import rules_texts
 from effect_of import EffectOf, Found, effects
 
 from boto_waiters_plus.check.events import Suppression, of_metadata
@@ -41,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *rules_pages.RULES,
     *rules_refused.RULES,
     *rules_reports.RULES,
+    *rules_texts.RULES,
 )
 
 
