@@ -13,6 +13,7 @@
 | a success that its documentation takes back reads another member beside it | WARNING | \
 `WaiterDenied.W.i` |
 | waiters of twins, and of one operation, have the same ends | WARNING | those of `twins` |
+| a text says what ends the wait, and nothing else does | WARNING | `WaiterText.W` |
 
 `check` applies them beside the rules of `boto_waiters_plus.validation`.
 """
@@ -24,6 +25,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import rules_texts
 from botocore.model import ListShape, Shape
 from twins import siblings_of, twins_of_waiter
 
@@ -90,6 +92,7 @@ def check_documentation(trait: AppliedTrait) -> Iterator[ValidationEvent]:
             _denied(waiter, trait.operation),
             siblings_of(waiter, trait.definitions),
             twins_of_waiter(waiter, trait.model) if trait.model else (),
+            _text_against_acceptors(waiter, trait.operation),
         )
         for finding in findings:
             yield trait.target.finding(waiter.name, finding)
@@ -220,6 +223,20 @@ def _denied(waiter: WaiterDefinition, operation: OperationShapes) -> Iterator[Fi
                 text = f"`{name}` alone does not tell, says the documentation: {denied[0]}"
                 yield Finding(Severity.WARNING, "WaiterDenied", text, index)
                 return
+
+
+def _text_against_acceptors(
+    waiter: WaiterDefinition, operation: OperationShapes
+) -> Iterator[Finding]:
+    """Find where the documentation of a waiter and its failures differ."""
+    if GENERATED in waiter.tags or not waiter.documentation:
+        return
+    errors = [each.name for each in operation.errors]
+    for text in (
+        *rules_texts.unsaid(waiter.documentation, waiter.acceptors),
+        *rules_texts.undone(waiter.documentation, waiter.acceptors, errors),
+    ):
+        yield Finding(Severity.WARNING, "WaiterText", f"the documentation: {text}")
 
 
 def _differs(name: str) -> re.Pattern[str]:

@@ -7,7 +7,9 @@
 A mutation of one of `SERVICES` has an effect (`data/effects.json`), a reason, or is open: nothing
 is known. The file has reasons with the operations of each, in the form of
 `tools/pollable.py`. Those of `RULES` are written by this tool from the models; the others are
-a person's, and are kept.
+a person's, and are kept. No rule gives a reason where a read operation of the same noun, or
+of one that begins like it, tells of something in progress (`Reads.tell_more`): a person has to
+read whether the mutation sets it going.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from botocore.model import ListShape, MapShape, OperationModel, Shape, StructureShape
+from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
 from model_states import IN_PROGRESS
 from observed_states import models
 
 from boto_waiters_plus.definitions.changes import EFFECT
 from boto_waiters_plus.definitions.shipped import from_groups
-from boto_waiters_plus.definitions.state_words import is_underway, state_words
+from boto_waiters_plus.definitions.state_words import documented_states, is_underway, state_words
 from boto_waiters_plus.definitions.words import LEADS, listed, words_of
 from boto_waiters_plus.service.on_the_spot import only_reads
 from boto_waiters_plus.service.shapes import shape_id_of
@@ -79,6 +81,10 @@ _BEGINNING = re.compile(
     r"Terminate|Test|Upgrade)[A-Z]"
 )
 """Verbs of calls that begin something else than they name."""
+_AWAITED = listed("PENDING PROGRESS")
+"""Words of values in progress, also where no name of a member says that it is a state."""
+_CHANGED = ("CHANG", "MODIF", "UPDAT")
+"""Beginnings of the words of a thing that something else changes."""
 _COMMON = re.compile(
     r"(?i)(dryrun|maxresults|maxitems|maxrecords|limit|nexttoken|marker|filters?|tags|id|arn|name|"
     r"\w*token|description|status|type|region|catalogid|callas|accountid|include\w*)s?$"
@@ -99,6 +105,12 @@ class Reads:
     def __init__(self, operations: Sequence[OperationModel]) -> None:
         self._states = {each.name: set(_passing(each.output_shape)) for each in operations}
         self._named = {each.name: _named(each) for each in operations}
+        self._going = {each.name: [*_going(each.output_shape)] for each in operations}
+
+    @classmethod
+    def of_service(cls, model: ServiceModel) -> Reads:
+        """Return those of a service."""
+        return cls(list(filter(only_reads, map(model.operation_model, model.operation_names))))
 
     def of(self, mutation: OperationModel) -> list[set[str]]:
         """Return the values in progress of each read of just what an operation is about."""
@@ -113,6 +125,20 @@ class Reads:
             for name, states in self._states.items()
         )
 
+    def tell_more(self, mutation: OperationModel) -> bool:
+        """Whether a read whose noun begins like that of an operation tells what is in progress.
+
+        What the operation is a part of counts if it names that, and if that is being changed.
+        """
+        noun, named = _noun(mutation.name), _named(mutation)
+        return any(
+            of_read[: len(noun)] == noun
+            or (noun[: len(of_read)] == of_read and named & self._named[name] and _is_change(words))
+            for name, states in self._going.items()
+            if noun and (of_read := _noun(name))
+            for words in states
+        )
+
 
 def reason_of(mutation: OperationModel, reads: Reads, stops: set[str]) -> str | None:
     """Return the rule that a mutation without an effect falls under; None if none does."""
@@ -122,7 +148,7 @@ def reason_of(mutation: OperationModel, reads: Reads, stops: set[str]) -> str | 
         return STOPS
     if _TAGGING.match(name) and not in_progress:
         return TAGS
-    if in_progress or _BEGINNING.match(name):
+    if in_progress or _BEGINNING.match(name) or reads.tell_more(mutation):
         return None
     if own:
         return NO_STATE
@@ -146,6 +172,38 @@ def _passing(shape: Shape | None, seen: tuple[str, ...] = ()) -> Iterator[str]:
         yield from _passing(shape.member, (*seen, shape.name))
     elif isinstance(shape, MapShape):
         yield from _passing(shape.value, (*seen, shape.name))
+
+
+def _going(shape: Shape | None, seen: tuple[str, ...] = ()) -> Iterator[frozenset[str]]:
+    """Yield the words of each member that tells of something in progress, with its value's."""
+    if isinstance(shape, ListShape | MapShape):
+        yield from _going(shape.member if isinstance(shape, ListShape) else shape.value, seen)
+    elif isinstance(shape, StructureShape) and shape.name not in seen:
+        for name, member in shape.members.items():
+            values, is_named = _strings(member), _STATE.search(name)
+            going = [
+                words
+                for words in map(state_words, values)
+                if words & _AWAITED or (is_named and (is_underway(words) or words & IN_PROGRESS))
+            ]
+            if name.lower().startswith("pending"):
+                yield frozenset(_CHANGED)
+            elif len(going) < len(values):
+                yield from (state_words(name) | words for words in going)
+            yield from _going(member, (*seen, shape.name))
+
+
+def _strings(shape: Shape) -> Sequence[str]:
+    """Return the values of a string, or of those in a list, by the model or its documentation."""
+    if isinstance(shape, ListShape):
+        return _strings(shape.member)
+    if shape.type_name != "string":
+        return ()
+    return shape.metadata.get("enum") or documented_states(shape.documentation)
+
+
+def _is_change(words: frozenset[str]) -> bool:
+    return any(word.startswith(_CHANGED) for word in words)
 
 
 def _values(shape: Shape) -> Iterator[str]:
@@ -184,7 +242,7 @@ def judged() -> tuple[Counter[str], dict[str, dict[str, list[str]]], list[Mutati
         if service not in SERVICES:
             continue
         operations = [model.operation_model(name) for name in model.operation_names]
-        reads = Reads([each for each in operations if only_reads(each)])
+        reads = Reads.of_service(model)
         shapes = {
             name: effects.get(shape_id_of(each), {})
             for name, each in zip(model.operation_names, operations, strict=True)

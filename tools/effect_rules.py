@@ -10,6 +10,7 @@
 | `EffectWithoutReports`, `EffectReportsLack` | `rules_reports` |
 | `EffectRefusalsUnread`, `EffectRefusalInAcceptor`, `EffectAwaitsRefused` | `rules_refused` |
 | `EffectTwinLacks`, `EffectTwinDiffers` | `twins` |
+| `EffectText` | `rules_texts` |
 
 `python tools/effect_rules.py` prints what they find and nothing suppresses; so does the test of
 data. A suppression in `data/traits.json` names one effect: `Rule.Effect`.
@@ -27,6 +28,7 @@ import rules_moves
 import rules_pages
 import rules_refused
 import rules_reports
+import rules_texts
 import twins
 from effect_of import EffectOf, Found, effects
 
@@ -44,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *rules_refused.RULES,
     *rules_reports.RULES,
     *twins.RULES,
+    *rules_texts.RULES,
 )
 
 

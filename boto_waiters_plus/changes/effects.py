@@ -358,7 +358,7 @@ class EffectOfCall:
         found = evaluated_paths(paths, call=self.document, item=item)
         values = {name: value for name, value in found.items() if value is not None}
         missing = _missing(operation, found, needed)
-        if missing or not values:
+        if missing or (found and not values):
             names = ", ".join(missing or found)
             answer = f"the answer of {self.mutation.name}"
             raise self._error(f"{answer} does not tell {names}")

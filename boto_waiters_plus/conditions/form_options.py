@@ -280,7 +280,7 @@ def _is_retried(given: Any) -> Callable[[Exception], bool]:
 
 
 def propagating(error: Exception, /) -> bool:
-    """Return whether a service says that a new role or policy is not visible to it yet.
+    """Return whether a service says that it does not see a new role, policy or the like yet.
 
     For `retry_on`: `wait_for(create, max_wait=60, retry_on=propagating)`. Code and words decide
     together, because the code alone has other causes. `begin` and `call_once` repeat these

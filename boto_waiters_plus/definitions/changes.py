@@ -245,6 +245,8 @@ NO_CHANGE = "boto.waiters#noChange"
 DESCRIBED_BY = "boto.waiters#describedBy"
 ALREADY_EXISTS = "boto.waiters#alreadyExists"
 IDEMPOTENCY_FILE = FILE_OF[TOKEN]
+PROPAGATING = "boto.waiters#propagating"
+"""In `data/propagating.json`: what says that something new is not visible to a service yet."""
 
 
 def shipped_existence(
@@ -317,7 +319,7 @@ def says_no_change(shape_ids: Iterable[str], message: str, *, is_one: bool = Tru
 
 
 def says_propagating(operation: str, code: str, message: str) -> bool:
-    """Return whether an error says that a new role or policy is not visible to a service yet.
+    """Return whether an error says that a new role or another new thing is not visible yet.
 
     Args:
         operation: that was called: its shape id, or its name, as an error has it.
@@ -325,9 +327,9 @@ def says_propagating(operation: str, code: str, message: str) -> bool:
         message: of the service.
     """
     text = message.lower()
-    propagating = shipped_traits("boto.waiters#propagating")
     return any(
-        known["code"] == code and any(words in text for words in known["words"])
-        for shape_id, known in propagating.items()
+        known["code"] == code and _says(known, text)
+        for shape_id, refusals in shipped_traits(PROPAGATING).items()
         if operation in (shape_id, shape_id.partition("#")[2])
+        for known in refusals
     )

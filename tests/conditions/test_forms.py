@@ -294,6 +294,9 @@ def test_handlers_are_awaited_in_a_task(virtual_time):
 
 ASSUME = "The role defined for the function cannot be assumed by Lambda."
 INVALID = "InvalidParameterValueException"
+NO_GROUP = "InvalidGroup.NotFound"
+GROUP = "The security group 'sg-0123' does not exist"
+NAMED_GROUP = "The security group 'web' does not exist in default VPC 'vpc-0123'"
 LOST = EndpointConnectionError(endpoint_url="https://x")
 
 
@@ -304,6 +307,9 @@ LOST = EndpointConnectionError(endpoint_url="https://x")
     ({"retry_on": propagating}, [client_error(INVALID, "python2.6")], False),
     ({"retry_on": propagating}, [client_error(INVALID, ASSUME, "X")], False),
     ({"retry_on": propagating}, [LookupError(ASSUME)], False),
+    ({"retry_on": propagating}, [client_error(NO_GROUP, GROUP, "RunInstances")], True),
+    ({"retry_on": propagating}, [client_error(NO_GROUP, NAMED_GROUP, "RunInstances")], False),
+    ({"retry_on": propagating}, [client_error(NO_GROUP, GROUP, "DeleteSecurityGroup")], False),
     ({}, [client_error("ThrottlingException")], True),
     ({"retry_transient": False}, [client_error("ThrottlingException")], False),
     # Until the callable has returned once, a missing connection may be a wrong address.

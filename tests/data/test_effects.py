@@ -35,6 +35,7 @@ from rules_again import SAYS
 from boto_waiters_plus.changes.answers import refused_and_accepted
 from boto_waiters_plus.changes.effects import EffectWaiter
 from boto_waiters_plus.changes.known_effects import trait_beside
+from boto_waiters_plus.check.model import service_by_namespace
 from boto_waiters_plus.definitions.changes import EFFECT, REFUSED_ITEMS, shipped_refused_items
 from boto_waiters_plus.definitions.smithy import aws_namespace
 from boto_waiters_plus.engine import machine as m
@@ -104,6 +105,24 @@ def test_reasons_are_those_of_the_rules_and_of_mutations_without_effects():
         assert name in models[service].operation_names
         assert shape not in shapes, (reason, shape)
     assert rest == []  # mutations that have neither
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ("workspaces#ModifyAccount", True),  # by the read of its modifications
+        ("mq#CreateUser", True),  # by a member with what is pending
+        ("glue#CreateTableOptimizer", True),  # by values of a member that is not named so
+        ("rekognition#UpdateDatasetEntries", True),  # by what it is a part of, and names
+        ("rekognition#PutProjectPolicy", False),  # a project is made and deleted, not updated
+        ("sagemaker#CreateEndpointConfig", False),  # it names no endpoint
+        ("datasync#CreateLocationS3", False),  # INTELLIGENT_TIERING is no state
+    ],
+)
+def test_reads_nearby_tell_what_is_in_progress(shape, expected):
+    namespace, _, name = f"com.amazonaws.{shape}".partition("#")
+    model = service_by_namespace(namespace).model
+    assert effect_reasons.Reads.of_service(model).tell_more(model.operation_model(name)) is expected
 
 
 @of_effects()

@@ -1,7 +1,8 @@
-"""`data/idempotency.json` and `data/explains.json`: their form, and botocore's models."""
+"""What `data/` knows of errors of calls and their causes: its form, and botocore's models."""
 
 import jmespath
 import jsonschema
+import propagation
 import pytest
 from data.shared import json_of
 
@@ -12,7 +13,7 @@ from boto_waiters_plus.service.data_model import DataModel
 from boto_waiters_plus.service.on_the_spot import only_reads
 
 SCHEMA = json_of("tests/cases/idempotency-schema.json")
-FILES = {name: json_of(f"data/{name}.json") for name in ("idempotency", "explains")}
+FILES = {name: json_of(f"data/{name}.json") for name in ("idempotency", "explains", "propagating")}
 
 
 def traits(name):
@@ -76,3 +77,45 @@ def test_a_cause_is_read_by_known_parameters_and_is_not_sensitive():
             path = with_values(text, {})
             jmespath.compile(path)
             assert not any(DataModel(each, [("output", path)]).sensitive for each in operations)
+
+
+# --- what says that something new is not visible yet ---------------------------------------------
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("known", "code", "words", "neighbour", "expected"), [
+    ("glue#CreateCrawler", "InvalidInputException", "unable to assume", "UpdateJob", True),
+    ("glue#CreateCrawler", "InvalidInputException", "unable to assume", "CreateDatabase", False),
+    ("glue#CreateCrawler", "AlreadyExistsException", "unable to assume", "UpdateJob", False),
+    # No model of the service has the error.
+    ("sagemaker#CreateModel", "ValidationException", "assume role", "CreateProcessingJob", True),
+    # The role is that of the function or of the job, which the call names.
+    ("lambda#CreateEventSourceMapping", "InvalidParameterValueException", "cannot be assumed",
+     "UpdateEventSourceMapping", True),
+    ("glue#CreateTrigger", "InvalidInputException", "unable to assume", "UpdateTrigger", True),
+    ("glue#CreateTrigger", "InvalidInputException", "unable to assume", "StartTrigger", False),
+    ("eks#CreateFargateProfile", "InvalidParameterException", "podexecutionrole", "CreateAddon",
+     False),
+    ("ec2#RunInstances", "InvalidParameterValue", "invalid iam instance profile",
+     "ReplaceIamInstanceProfileAssociation", True),
+    ("ec2#RunInstances", "InvalidGroup.NotFound", "the security group 'sg-", "CreateVpcEndpoint",
+     True),
+    ("ec2#RunInstances", "InvalidGroup.NotFound", "the security group 'sg-", "CreatePlacementGroup",
+     False),
+    ("ec2#RunInstances", "InvalidGroup.NotFound", "the security group 'sg-", "DeleteSecurityGroup",
+     False),
+    ("sns#SetTopicAttributes", "InvalidParameter", "invalid principal", "CreateTopic", True),
+    ("sns#SetTopicAttributes", "InvalidParameter", "invalid principal", "CreatePlatformEndpoint",
+     False),
+])  # fmt: skip
+def test_a_neighbour_takes_over_code_and_words(known, code, words, neighbour, expected):
+    refusals = [{"code": code, "words": [words]}]
+    traits = {changes.PROPAGATING: refusals}
+    found = propagation.lacking({f"com.amazonaws.{known}": {"traits": traits}})
+    shape = f"com.amazonaws.{known.partition('#')[0]}#{neighbour}"
+    assert ((shape, code, words) in found) is expected
+
+
+@pytest.mark.models
+def test_no_neighbour_lacks_a_refusal():
+    assert [*propagation.lacking()] == []

@@ -148,8 +148,8 @@ def test_nothing_above_a_note_that_is_not_suppressed_with_a_reason():
 @pytest.mark.parametrize("row", RULES, ids=[row["name"] for row in RULES])
 def test_a_rule_finds_what_it_is_for(row, waitable):
     names, rule = (row["waiter"], row["operation"]), row.get("rule", "WaiterDenied")
-    members = {"namespace": row["service"], **row.get("members", {})}
-    document = waitable(*names, *row["acceptors"], **members)
+    members = row.get("members", {})
+    document = waitable(*names, *row["acceptors"], namespace=row["service"], **members)
     [shape] = document["shapes"].values()
     shape["traits"][WAITABLE] |= row.get("siblings", {})
     found = [event.id for event in check(document) if event.id.startswith(rule)]

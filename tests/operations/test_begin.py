@@ -122,6 +122,12 @@ def test_a_change_ends_when_it_has_ended(stale, row):
     assert service.requests[-1] == row.get("polled", service.requests[-1])
 
 
+def test_a_poll_may_need_no_parameters(stale):
+    service = stale(named("workspaces: the account"))
+    assert begin(service).result(60).basis == "goal"
+    assert service.requests[-1] == {}
+
+
 IN_ANY_ORDER = ("identity", "goal", "version")
 SUCCESSFUL = [
     row
