@@ -34,6 +34,7 @@ _FAILS: Final = FAILED_WORDS - {"REJECTED"} | {"OUT"}
 """Words of a failure. What is rejected may be no failure of the verb."""
 _PROCESSES: Final = frozenset(("ARCHIV", "DISABL", "ENABL", "LINK"))
 """Beginnings of words of processes that operations of other names begin."""
+_CANCELLED: Final = frozenset(("ABORTED", "CANCELED", "CANCELLED", "EXPIRED"))
 _MADE_ANEW: Final = ("Rebuild", "Replace", "Restore")
 """Verbs that begin with the end of something."""
 _GOES_ON: Final = re.compile(r"\battempting\b|\brecover")
@@ -59,7 +60,7 @@ def known_failure(effect: EffectOf) -> Iterator[Found]:
         return
     own, stems = {*own_failures(effect)}, tuple(_stems(effect))
     others = tuple(_verbs_of(effect) - {*stems})
-    nouns = {word.upper() for word in words_of(effect.mutation.name)}
+    nouns = {word.upper() for word in words_of(effect.mutation.name)[1:]}
     for path, (shape, _) in _members(effect).items():
         known = _known(effect, path)
         for value in sorted(known - {each for at, each in own if at == path}):
@@ -77,14 +78,20 @@ def known_failure(effect: EffectOf) -> Iterator[Found]:
 
 
 def end_in_part(effect: EffectOf) -> Iterator[Found]:
-    """An end in part ends the wait: badly, unless the effect says that it is a success."""
+    """An end in part ends the wait: badly, unless the effect says that it is a success.
+
+    So does, of what the call has made, one that came before all was done.
+    """
     if _is_deletion(effect):
         return
     for path, (shape, literals) in _members(effect).items():
         for value in values_of(shape, (), literals):
-            is_end = PARTIAL.search(value) and not is_underway(state_words(value) - {"PARTIALLY"})
+            words = state_words(value)
+            is_end = PARTIAL.search(value) and not is_underway(words - {"PARTIALLY"})
             is_end = is_end and not _GOES_ON.search(_said(shape, value))
-            if is_end and not _is_told(effect, path, value):
+            is_cancelled = not _CANCELLED.isdisjoint(words) or {"CANCEL", "COMPLETED"} <= words
+            is_meant = is_end or (is_cancelled and _is_new(effect))
+            if is_meant and not _is_told(effect, path, value):
                 yield Found("EffectPartialEnd", f"no verdict on {value} of {path}")
 
 
