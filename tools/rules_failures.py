@@ -30,11 +30,13 @@ from boto_waiters_plus.definitions.words import verb_of, words_of
 from boto_waiters_plus.engine.acceptors import AcceptorState
 
 _ENDINGS: Final = (*ENDINGS, "RELEAS", "SHUTTING")
+"""Beginnings of the words of an end; EC2 says `shutting-down`."""
 _FAILS: Final = FAILED_WORDS - {"REJECTED"} | {"OUT"}
 """Words of a failure. What is rejected may be no failure of the verb."""
 _PROCESSES: Final = frozenset(("ARCHIV", "DISABL", "ENABL", "LINK"))
 """Beginnings of words of processes that operations of other names begin."""
 _CANCELLED: Final = frozenset(("ABORTED", "CANCELED", "CANCELLED", "EXPIRED"))
+"""Words of an end that came before all was done."""
 _MADE_ANEW: Final = ("Rebuild", "Replace", "Restore")
 """Verbs that begin with the end of something."""
 _GOES_ON: Final = re.compile(r"\battempting\b|\brecover")

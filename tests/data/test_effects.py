@@ -310,7 +310,7 @@ def test_a_failure_of_its_own_ends_an_effect(effect):
 
 @of_effects(lambda _, body: "settleFor" in body)
 @drawn_from_courses(10)
-def test_a_failure_from_before_does_not_end_at_once(effect, uncertain_failures, data):
+def test_no_failure_from_before_ends_it_at_once(effect, uncertain_failures, data):
     before = st.tuples(
         st.sampled_from(uncertain_failures), st.integers(1, effect.trait.settle_for - 1)
     )
