@@ -196,7 +196,7 @@ def choices(
     if not path:
         return {}
     literals = {*literals_in(path), acceptor.matcher.matcher.expected}
-    words = sorted(each for each in literals if isinstance(each, str))
+    words = sorted(each for each in literals - {"true", "false"} if isinstance(each, str))
     own = names_in(path)
     found: dict[Path, Sequence[Any]] = {}
     for path, each in leaves(shape, names):
