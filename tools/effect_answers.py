@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -27,8 +28,11 @@ ASKED: Final = {"string": "2" * 64, "boolean": True, "timestamp": 2000, "number"
 MOST_ANSWERS: Final = 5000
 """How many answers are tried for an acceptor."""
 
-STATES: Final = ("stat", "phase", "stage", "code", "progress", "health", "condition")
+STATES: Final = ("stat", "phase", "stage", "code", "progress", "health", "condition", "type")
 """Parts of the names of members that have a state, where the model does not list the states."""
+
+PAGE: Final = re.compile(r"(?i)(next\w*token|marker)$")
+"""The members that tell that there is another page."""
 
 Path = tuple[str, ...]
 """The members that lead to a value; lists are passed through."""
@@ -49,27 +53,51 @@ def answers_of_success(effect: EffectOf, asked: Mapping[str, Any]) -> Iterator[A
         effect: whose poll it is.
         asked: the input of the call, whose answer has the values of `ASKED`.
     """
-    names = names_in(*expressions(effect))
     for index in certain_successes(effect):
-        acceptor = effect.acceptors[index]
-        sides = [
-            _choices(acceptor, shape, names)
-            for shape in (effect.polled.output_shape, effect.mutation.output_shape)
-        ]
-        varied = [(side, *each) for side, choices in enumerate(sides) for each in choices.items()]
-        while math.prod(len(values) for *_, values in varied) > MOST_ANSWERS:
-            varied.pop()
-        for chosen in itertools.product(*(values for *_, values in varied)):
-            values: list[dict[Any, Any]] = [{**OLD}, {**ASKED}]
-            for (side, path, _), value in zip(varied, chosen, strict=True):
-                values[side][path] = value
-            output = made(effect.polled.output_shape, names, values[0])
-            answer = made(effect.mutation.output_shape, names, values[1])
-            if _matched(effect, output, {"input": asked, "output": answer, "time": 0}) == index:
-                yield output
+        yield from answers_matched_by(effect, index, asked)
 
 
-def _matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
+def answers_matched_by(
+    effect: EffectOf,
+    index: int,
+    asked: Mapping[str, Any],
+    shown: Mapping[Any, Any] = OLD,
+    *,
+    time: float | None = 0,
+    most: int = MOST_ANSWERS,
+) -> Iterator[Any]:
+    """Yield answers of the poll, the last page of it, that an acceptor matches.
+
+    Args:
+        effect: whose poll it is.
+        index: of the acceptor.
+        asked: the input of the call, whose answer has the values of `ASKED`.
+        shown: the values of the poll, by type or path; states vary where no path has them.
+        time: of the call.
+        most: how many answers are tried.
+    """
+    names = names_in(*expressions(effect))
+    acceptor, polled = effect.acceptors[index], effect.polled.output_shape
+    pages = {(name,): None for name in getattr(polled, "members", ()) if PAGE.search(name)}
+    sides = [choices(acceptor, shape, names) for shape in (polled, effect.mutation.output_shape)]
+    varied = [(side, *each) for side, found in enumerate(sides) for each in found.items()]
+    fixed = {
+        path[:end] for path in shown if isinstance(path, tuple) for end in range(len(path) + 1)
+    }
+    varied = [(side, path, values) for side, path, values in varied if side or path not in fixed]
+    while math.prod(len(values) for *_, values in varied) > most:
+        varied.pop()
+    for chosen in itertools.product(*(values for *_, values in varied)):
+        values: list[dict[Any, Any]] = [{**pages, **shown}, {**ASKED}]
+        for (side, path, _), value in zip(varied, chosen, strict=True):
+            values[side][path] = value
+        output = made(polled, names, values[0])
+        answer = made(effect.mutation.output_shape, names, values[1])
+        if matched(effect, output, {"input": asked, "output": answer, "time": time}) == index:
+            yield output
+
+
+def matched(effect: EffectOf, output: Any, call: Mapping[str, Any]) -> int | None:
     """Return the acceptor that matches an answer of the poll; of several items, for all."""
     matching, document = Matching(effect.acceptors), {"call": call}
     given = {
@@ -160,7 +188,7 @@ def leaves(
         yield at, shape
 
 
-def _choices(
+def choices(
     acceptor: Acceptor, shape: Shape | None, names: Collection[str]
 ) -> dict[Path, Sequence[Any]]:
     """Return what members of an answer may have for a success, by path."""
@@ -168,7 +196,7 @@ def _choices(
     if not path:
         return {}
     literals = {*literals_in(path), acceptor.matcher.matcher.expected}
-    words = sorted(each for each in literals if isinstance(each, str))
+    words = sorted(each for each in literals - {"true", "false"} if isinstance(each, str))
     own = names_in(path)
     found: dict[Path, Sequence[Any]] = {}
     for path, each in leaves(shape, names):

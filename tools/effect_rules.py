@@ -3,6 +3,7 @@
 | rule | module |
 |---|---|
 | `EffectMadeAgain` | `rules_again` |
+| `EffectOwnFailure`, `EffectKnownFailure`, `EffectFailureFromBefore` | `rules_failures` |
 | `EffectParameterDropped`, `EffectPartialEnd`, and more | `rules_fresh` |
 | `EffectListByItsEnds`, `EffectOneOfSeveral`, `EffectSomeOfSeveral` | `rules_items` |
 | `EffectOwnState` | `rules_moves` |
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import rules_again
+import rules_failures
 import rules_fresh
 import rules_items
 import rules_moves
@@ -39,6 +41,7 @@ Rule = Callable[[EffectOf], Iterable[Found]]
 
 RULES: Final[tuple[Rule, ...]] = (
     *rules_again.RULES,
+    *rules_failures.RULES,
     *rules_fresh.RULES,
     *rules_items.RULES,
     *rules_moves.RULES,

@@ -33,7 +33,7 @@ from boto_waiters_plus.engine.acceptors import (
     OutputMatcher,
 )
 
-_CHANGE = ("MODIF", "UPDAT")
+CHANGE_STEMS = ("MODIF", "UPDAT")
 """Beginnings of the words of any change of a part: models take one for the other."""
 _NO_CHANGES = listed("Complete Create Failover Reboot Release Restart Restore Start Stop Test")
 _START = ("START", "INITIALI", "PROVISION", "RUNNING", "ENABL")
@@ -146,17 +146,20 @@ def uncertain_successes(effect: EffectOf) -> list[int]:
 def own_states(effect: EffectOf, acceptors: Sequence[Acceptor]) -> dict[str, list[str]]:
     """Return the states of the verb of the mutation, by the members that acceptors read."""
     successes = [each for each in effect.acceptors if each.state is AcceptorState.SUCCESS]
-    states = _states_read(effect, acceptors)
+    states = states_read(effect, acceptors)
     # A certain success may compare more states of the same member.
-    states = {path: _states_read(effect, successes)[path] for path in states}
-    states = states or _states_read(effect, effect.acceptors)
+    states = {path: states_read(effect, successes)[path] for path in states}
+    states = states or states_read(effect, effect.acceptors)
     found = {path: _own_of(effect, path, *each) for path, each in states.items()}
     if not any(found.values()) and verb_of(effect.mutation.name) not in _NO_CHANGES:
-        found = {path: _of(effect, path, *each, stems=_CHANGE) for path, each in states.items()}
+        found = {
+            path: _of(effect, path, *each, stems=CHANGE_STEMS) for path, each in states.items()
+        }
     return {path: each for path, each in found.items() if each}
 
 
-def _states_read(effect: EffectOf, acceptors: Sequence[Acceptor]) -> _Read:
+def states_read(effect: EffectOf, acceptors: Sequence[Acceptor]) -> _Read:
+    """Return the states that acceptors read, by path, with the strings they are compared with."""
     read: _Read = {}
     for each in acceptors:
         for path, (shape, literals) in _members_read(each, effect.polled).items():
@@ -173,7 +176,7 @@ def _own_of(effect: EffectOf, path: str, shape: Shape, literals: set[str]) -> li
         if service in services.split() and path in members:
             return members[path].get(verb, "").split()
     stem = verb.upper().rstrip("EY")
-    stems = _CHANGE if stem in _CHANGE else (stem,)
+    stems = CHANGE_STEMS if stem in CHANGE_STEMS else (stem,)
     if verb == "Start":
         stems = (last,) if last in _PROCESSES else _START
     stems += tuple(_PARTS.get(f"{service}#{mutation}", "").split())
@@ -192,7 +195,7 @@ def _of(
 
     If the member is named so, they are those that are on their way: `updateStatus`.
     """
-    values = _values(shape, stems, literals)
+    values = values_of(shape, stems, literals)
     known = _known_words(effect.mutation, path)
     found = [each for each in values if _is_of(stems, each, known, literals)]
     if any(word.upper().startswith(stems) for word in words_of(path)):
@@ -242,7 +245,7 @@ def _parameters(shape: Shape | None) -> Iterator[str]:
     return iter(shape.members if isinstance(shape, StructureShape) else ())
 
 
-def _values(shape: Shape, stems: tuple[str, ...], literals: set[str]) -> tuple[str, ...]:
+def values_of(shape: Shape, stems: tuple[str, ...], literals: set[str]) -> tuple[str, ...]:
     """Return the values of a state: those of the model, or of its documentation and literals."""
     if shape.metadata.get("enum"):
         return tuple(shape.metadata["enum"])

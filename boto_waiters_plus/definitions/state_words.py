@@ -185,7 +185,7 @@ def _is_activity(word: str) -> bool:
 def says_failure(value: str) -> bool:
     """Whether the name of a state says that something failed, and that no other state follows."""
     words = state_words(value)
-    return bool(words & FAILED_WORDS) and _is_problem(value) and not words & _NEGATIONS
+    return bool(words & FAILED_WORDS) and is_problem(value) and not words & _NEGATIONS
 
 
 def says_it_failed(value: str, wanted: Collection[str]) -> bool:
@@ -205,7 +205,7 @@ def says_it_failed(value: str, wanted: Collection[str]) -> bool:
     return (is_at_end or is_at_start) and is_meant and says_failure(value)
 
 
-def _is_problem(value: str) -> bool:
+def is_problem(value: str) -> bool:
     """Whether a state means failure: `PAUSING_FAILED` does, `FAILED_RETRYING` does not."""
     words = _words(value)
     if "PARTIAL" in words and _GOALS & {*words}:
@@ -228,17 +228,17 @@ def _is_end(value: str) -> bool:
 
 
 def _is_failure(value: str) -> bool:
-    return _is_problem(value) or _is_end(value)
+    return is_problem(value) or _is_end(value)
 
 
 def _is_gone(value: str) -> bool:
     words = state_words(value)
     ending = any(word.startswith(tuple(ENDINGS)) for word in words)
-    return ending and _is_end(value) and not _is_problem(value)
+    return ending and _is_end(value) and not is_problem(value)
 
 
 def _fails_to_end(value: str) -> bool:
-    return _is_problem(value) and any(w.startswith(tuple(ENDINGS)) for w in state_words(value))
+    return is_problem(value) and any(w.startswith(tuple(ENDINGS)) for w in state_words(value))
 
 
 def _just_failed(value: str) -> bool:
@@ -247,7 +247,7 @@ def _just_failed(value: str) -> bool:
 
 def _says_nothing(value: str) -> bool:
     words = state_words(value)
-    return not _is_problem(value) and not is_underway(words) and not words & _NEGATIONS
+    return not is_problem(value) and not is_underway(words) and not words & _NEGATIONS
 
 
 def _reaches(value: str, goals: frozenset[str]) -> bool:

@@ -12,6 +12,7 @@ import effect_rules
 import hypothesis
 import jmespath
 import pytest
+import rules_failures
 import rules_fresh
 import rules_moves
 from botocore.validate import ParamValidator
@@ -286,36 +287,84 @@ def test_a_state_of_the_change_moves_the_wait(uncertain_effect):
             assert matches & {*own_indexes(effect)}, (path, state)
 
 
+def waited(effect, courses, seed=0):
+    """The end of a wait whose polls match each acceptor for so long, and the times of its polls."""
+    waiter, seen = effect_waiter(effect), []
+    options = WaitOptions(settle_for=effect.trait.settle_for or None)
+    policy = policy_for(waiter.definition, options, MAX_WAIT)
+    ends = [*itertools.accumulate(seconds for _, seconds in courses)]
+
+    def facts_at(now):
+        seen.append((now, courses[bisect.bisect(ends, now)][0]))
+        return waiter.of_response[seen[-1][1]][0]
+
+    machine = m.Machine(waiter.definition.states, policy)
+    end, polls, _ = run(machine, facts_at, random.Random(seed))
+    return end, polls, seen, policy.delays.max_delay
+
+
+def drawn_from_courses(examples):
+    """Run a test on courses of answers that hypothesis draws."""
+    fixture = [hypothesis.HealthCheck.function_scoped_fixture]
+    settings = hypothesis.settings(max_examples=examples, suppress_health_check=fixture)
+    return lambda test: settings(hypothesis.given(data=st.data())(test))
+
+
 @of_effects(is_uncertain)
-@hypothesis.given(data=st.data())
-@hypothesis.settings(
-    max_examples=20, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
-)
+@drawn_from_courses(20)
 def test_no_success_before_the_state_at_rest_has_held(uncertain_effect, data):
     """Whether a replica flips, or another process begins before, during or after the change."""
-    effect, waiter = uncertain_effect, effect_waiter(uncertain_effect)
+    effect = uncertain_effect
     at_rest, own = rules_moves.uncertain_successes(effect), own_indexes(effect)
     # None: no acceptor matches, as during a maintenance or on the change of somebody else.
     kinds = st.sampled_from([*at_rest, *own, None])
     courses = data.draw(st.lists(st.tuples(kinds, st.integers(1, 400)), min_size=1, max_size=8))
-    settle_for = effect.trait.settle_for
-    policy = policy_for(waiter.definition, WaitOptions(settle_for=settle_for), MAX_WAIT)
-    ends, seen = [*itertools.accumulate(seconds for _, seconds in courses), math.inf], []
-    course = [*(kind for kind, _ in courses), at_rest[0]]
-
-    def facts_at(now):
-        seen.append((now, course[bisect.bisect(ends, now)]))
-        return waiter.of_response[seen[-1][1]][0]
-
-    machine = m.Machine(waiter.definition.states, policy)
-    end, polls, _ = run(machine, facts_at, random.Random(data.draw(st.integers(0, 9))))
+    settle_for, seed = effect.trait.settle_for, data.draw(st.integers(0, 9))
+    end, polls, seen, max_delay = waited(effect, [*courses, (at_rest[0], math.inf)], seed)
     assert isinstance(end, m.Succeeded)
     others = [time for time, kind in seen if kind not in at_rest]
     needed = AFTER_OWN if any(kind in own for _, kind in seen) else settle_for
     last = max(others, default=0)
     assert polls[-1] - last >= needed - 1e-6
     # Nor does it come much later than it may.
-    assert polls[-1] <= max(ends[-2], last) + settle_for + 3 * policy.delays.max_delay
+    begun = sum(seconds for _, seconds in courses[:-1])
+    assert polls[-1] <= max(begun + courses[-1][1], last) + settle_for + 3 * max_delay
+
+
+# --- what fails ends a wait; what had failed before the call does not at once --------------------
+
+
+@pytest.fixture
+def uncertain_failures(effect):
+    """The acceptors of states that may be from before the call."""
+    certain, failure = effect_waiter(effect).certain, AcceptorState.FAILURE
+    states = [i for i, each in enumerate(effect.acceptors) if effect_of.path_of(each)]
+    found = [i for i in states if i not in certain and effect.acceptors[i].state is failure]
+    return found or pytest.skip("no state is such a failure")
+
+
+@of_effects()
+def test_a_failure_of_its_own_ends_an_effect(effect):
+    certain, settle_for = effect_waiter(effect).certain, effect.trait.settle_for
+    for path, value in rules_failures.own_failures(effect):
+        for index in {*itertools.islice(rules_failures.acceptors_on(effect, path, value), 1)}:
+            end, polls, _, max_delay = waited(effect, [(index, math.inf)])
+            assert end == m.Failed(index)
+            is_at_once = index in certain or not settle_for
+            assert polls[-1] <= (0 if is_at_once else settle_for + 3 * max_delay)
+
+
+@of_effects(lambda _, body: "settleFor" in body)
+@drawn_from_courses(10)
+def test_no_failure_from_before_ends_it_at_once(effect, uncertain_failures, data):
+    before = st.tuples(
+        st.sampled_from(uncertain_failures), st.integers(1, effect.trait.settle_for - 1)
+    )
+    change = st.tuples(st.sampled_from([*own_indexes(effect), None]), st.integers(1, 400))
+    courses = [data.draw(before), *data.draw(st.lists(change, max_size=3))]
+    [success, *_] = [i for i, s in enumerate(effect.acceptors) if s.state is AcceptorState.SUCCESS]
+    end, *_ = waited(effect, [*courses, (success, math.inf)])
+    assert end == m.Succeeded(success)
 
 
 # --- the rules of `tools/effect_rules.py` --------------------------------------------------------
