@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from botocore import xform_name
-from botocore.model import ServiceModel
+from botocore.model import OperationModel, ServiceModel
 
+from ..changes.known_effects import effects_after, effects_beside
 from ..service.catalog import effects_of, service_names
 from ..service.service_waiters import ServiceWaiters
 from .exit_codes import OF_A_WAIT, UsageError
@@ -49,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     add_options_of_one(parser)
     waits = parser.add_mutually_exclusive_group()
     then = waits.add_argument(
-        "--then", metavar="EFFECT", help="wait for another effect: instance-running"
+        "--then", metavar="EFFECT", help="wait for another effect, or waiter: instance-running"
     )
     complete_with(then, lambda given: getattr(given, "effects", tuple)())
     waits.add_argument("--no-wait", action="store_true", help="make the call only")
@@ -95,9 +97,9 @@ def add_parameters(parser: Parser, words: Sequence[str]) -> None:
     operation = operation_named(service, names[1])
     name = xform_name(operation.name, "-")
     parser.named = f" {service.service_name} {name}"
-    parser.set_defaults(model=operation, effects=lambda: _effects(service).get(name, ()))
+    waiters = ServiceWaiters(service, session.get_component("data_loader"))
+    parser.set_defaults(model=operation, effects=partial(_effect_names, waiters, operation))
     if is_help:
-        waiters = ServiceWaiters(service, session.get_component("data_loader"))
         lines = "\n".join(effect_lines(waiters, operation))
         parser.description = f"{parser.description}\n\n{lines}"
     add_operation_parameters(parser, operation)
@@ -109,6 +111,12 @@ def _effects(service: ServiceModel) -> dict[str, list[str]]:
     for effect in effects_of(service.service_name):
         found.setdefault(xform_name(effect.after, "-"), []).append(xform_name(effect.name, "-"))
     return found
+
+
+def _effect_names(waiters: ServiceWaiters, operation: OperationModel) -> list[str]:
+    """Return what `--then` takes after an operation."""
+    effects = (*effects_after(waiters, operation), *effects_beside(waiters, operation))
+    return [xform_name(each.name, "-") for each in effects]
 
 
 def run(arguments: argparse.Namespace) -> int:
