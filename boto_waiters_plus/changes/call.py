@@ -58,7 +58,7 @@ def call_once(*arguments: Any, **keywords: Any) -> CallOutcome:
         max_wait: seconds (or a `timedelta`) for all attempts and the wait together. No attempt is
             made later than the documented lifetime of the token allows.
         then_wait: True waits for the effect of the call, as `begin` does; a name picks one of
-            several effects, or a waiter that makes the poll of the first one. For any other waiter
+            several effects, or a waiter that polls as the first one does. For any other waiter
             pass `(waiter, function)`, where the function takes the response and returns the
             parameters of the waiter.
         allow_repeat: True repeats an operation that has no token, which may execute it twice.

@@ -44,6 +44,7 @@ from ..outcome import ExceptionOutcome, WaiterOutcome
 from ..service.bound_waiter import BoundWaiter
 from ..service.clients import waiters_of
 from ..service.data_model import converted
+from ..service.pages import MOST_PAGES
 from ..service.parameters import without_sensitive
 from ..service.polling_waiter import PollingWaiter
 from ..service.service_waiters import ServiceWaiters
@@ -134,7 +135,7 @@ class EffectWaiter(PollingWaiter):
 
     def unmet(self, output: Any, call: Mapping[str, Any]) -> str | None:
         if self.reads_pages and any(map(output.get, page_tokens(self.operation.output_shape))):
-            return "there are more pages than the 10 that an attempt reads"
+            return f"there are more pages than the {MOST_PAGES} that an attempt reads"
         return unmet_goal(self.definition.acceptors, {"output": output, "call": call})
 
     def _certain(self) -> Collection[int]:
@@ -184,16 +185,15 @@ class EffectOfCall:
         )
         return waiters_of(self.client).settings.merged_over(Settings(defaults=own))
 
-    def check(self, parameters: Mapping[str, Any]) -> None:
-        """Refuse a call after which there is nothing to wait for.
+    def check(self, call: Mapping[str, Any]) -> None:
+        """Refuse a call after which there is nothing to wait for, by its document before it.
 
         Raises:
             ValueError: with the reason.
         """
-        reason = self.refuses(parameters)
+        reason = self.refusal(call, of_answer=False)
         if reason is not None:
             raise ValueError(_nothing_follows(self.mutation, reason))
-        call = self.call_document(parameters, {})
         if self.function is None:
             paths = self.trait.parameters
             given = {name: path for name, path in paths.items() if not OF_ANSWER.search(path)}
@@ -223,10 +223,6 @@ class EffectOfCall:
         text = f"{xform_name(self.mutation.name)}: what {self.effect.name} waits for may be from "
         text += f"before the call, and counts once it has held for {needed:g} s{sooner}; max_wait "
         warn(f"{text}leaves less than {needed:g} s", UserWarning, at=at)
-
-    def refuses(self, parameters: Mapping[str, Any]) -> str | None:
-        """Return why there is nothing to wait for after a call with these parameters, or None."""
-        return self.refusal(self.call_document(parameters, {}), of_answer=False)
 
     def refusal(self, call: Mapping[str, Any], *, of_answer: bool) -> str | None:
         """Return why there is nothing to wait for after a call, by its answer or before it."""
@@ -443,8 +439,8 @@ def chosen_effect(
     Args:
         client: that makes the call.
         operation: of the call.
-        then_wait: the name of an effect, or of a waiter by the poll of the first one; a waiter and
-            a function of the response; None: the first effect that takes the call.
+        then_wait: the name of an effect, or of a waiter that polls as the first one does; a waiter
+            and a function of the response; None: the first effect that suits the call.
         parameters: of the call.
 
     Raises:
@@ -452,12 +448,14 @@ def chosen_effect(
         ValueError: no such effect, none is known, or there is nothing to wait for.
     """
     effect = effect_named(client, operation, then_wait)
-    if then_wait is None and effect.refuses(parameters):
+    call = effect.call_document(parameters, {})
+    if then_wait is None and effect.refusal(call, of_answer=False) is not None:
         traits = traits_of(waiters_of(client).service, operation)
         others = (EffectOfCall(client, operation, each) for each in traits)
-        effect = next((each for each in others if not each.refuses(parameters)), effect)
+        suits = (each for each in others if each.refusal(call, of_answer=False) is None)
+        effect = next(suits, effect)
     effect.caller = caller()
-    effect.check(parameters)
+    effect.check(call)
     return effect
 
 

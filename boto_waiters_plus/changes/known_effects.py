@@ -17,7 +17,6 @@ from ..definitions.changes import (
     shipped_effects,
 )
 from ..engine.acceptors import AcceptorState
-from ..service.absence import errors_of_success
 from ..service.bound_waiter import BoundWaiter
 from ..service.service_waiters import ServiceWaiters
 from ..service.shapes import members_of, shape_id_of
@@ -66,20 +65,22 @@ def effects_after(service: ServiceWaiters, operation: OperationModel) -> Iterato
 
 
 def effects_beside(service: ServiceWaiters, operation: OperationModel) -> Iterator[Effect]:
-    """Yield what else may be waited for after an operation: other waiters by the same poll."""
+    """Yield what else may be waited for: the waiters that poll as the first effect does."""
     traits = traits_of(service, operation)
+    names = {each.name for each in traits}
     for found in service.values() if traits else ():
         trait = trait_beside(service, traits[0], found)
-        if trait is not None and trait.name not in {each.name for each in traits}:
+        if trait is not None and trait.name not in names:
             yield effect_from(operation, trait, found)
 
 
 def trait_beside(
     service: ServiceWaiters, first: EffectTrait, found: BoundWaiter
 ) -> EffectTrait | None:
-    """Return the effect that a waiter is beside the first effect; None: it polls something else.
+    """Return a waiter as an effect beside the first one, or None.
 
-    It polls what the first one polls, needs no other parameter, and no acceptor of it is certain.
+    It is one if it polls the same operation and needs no other parameter. None of its acceptors is
+    certain.
     """
     definition, waiter = found.definition, first.waiter
     of_first = service.find(waiter) if isinstance(waiter, str) else service.bind(waiter)
@@ -110,7 +111,9 @@ def trait_beside(
 
 
 def _may_be_absent(found: BoundWaiter, first: EffectTrait) -> bool:
-    """Whether it is a success of a waiter that there is nothing."""
+    """Whether a waiter succeeds where there is nothing."""
+    from ..service.absence import errors_of_success  # noqa: PLC0415 - names of effects need none
+
     members = members_of(found.operation.output_shape).items()
     nothing: dict[str, Any] = {name: [] for name, s in members if isinstance(s, ListShape)}
     given = {name: ["-"] for name in first.parameters}

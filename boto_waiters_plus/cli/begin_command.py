@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     add_options_of_one(parser)
     waits = parser.add_mutually_exclusive_group()
     then = waits.add_argument(
-        "--then", metavar="EFFECT", help="wait for another effect, or waiter: instance-running"
+        "--then", metavar="EFFECT", help="wait for another effect or waiter: instance-running"
     )
     complete_with(then, lambda given: getattr(given, "effects", tuple)())
     waits.add_argument("--no-wait", action="store_true", help="make the call only")

@@ -153,7 +153,7 @@ def effect_lines(waiters: ServiceWaiters, operation: OperationModel) -> Iterator
         yield columns(rows)
     beside = [xform_name(each.name, "-") for each in effects_beside(waiters, operation)]
     if beside:
-        text = f"By the poll of {effects[0].name}, --then takes {', '.join(beside)}, too."
+        text = f"--then also takes other waiters of {effects[0].operation}: {', '.join(beside)}."
         yield from ("", *textwrap.wrap(text, 88, break_on_hyphens=False))
 
 

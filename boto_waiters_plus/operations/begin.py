@@ -420,9 +420,9 @@ def begin(*arguments: Any, **keywords: Any) -> BegunOperation | StoredOperation:
         client_method: a method of a client, such as `ecs.update_service`; or a wrapper of one, by
             its `__wrapped__`, which is called in its place.
         max_wait: seconds (or a `timedelta`) for the call and the wait together.
-        then_wait: the name of an effect, where an operation has several, or of a waiter that makes
-            the poll of the first one; or a waiter and a function that takes the response of the
-            call and returns the parameters of the waiter. Such a waiter may end on a state from
+        then_wait: the name of an effect, where an operation has several, or of a waiter that polls
+            as the first one does; or a waiter and a function that takes the response of the call
+            and returns the parameters of the waiter. Such a waiter may end on a state from
             before the call.
         in_store: a `Store`, which keeps the call before it is made: call and wait outlive this
             process. A worker of the store goes on once the call is answered; it repeats a call

@@ -327,8 +327,8 @@ def test_no_success_before_the_state_at_rest_has_held(uncertain_effect, data):
     last = max(others, default=0)
     assert polls[-1] - last >= needed - 1e-6
     # Nor does it come much later than it may.
-    begun = sum(seconds for _, seconds in courses[:-1])
-    assert polls[-1] <= max(begun + courses[-1][1], last) + settle_for + 3 * max_delay
+    at_last = sum(seconds for _, seconds in courses)
+    assert polls[-1] <= max(at_last, last) + settle_for + 3 * max_delay
 
 
 # --- what fails ends a wait; what had failed before the call does not at once --------------------
