@@ -9,10 +9,14 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import difflib
+import io
 import json
 import os
+import re
 import stat
 import sys
+import tokenize
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +24,7 @@ from typing import Any, NamedTuple
 
 from ..check.events import Location
 from ..engine.redaction import printable
+from ..scan.calls import may_read
 from ..scan.loops import polling_loops
 from ..scan.names import NotReadError
 from ..scan.replacement import replacements
@@ -31,6 +36,12 @@ RULE = "PollingLoop"
 """The id of a finding in annotations and SARIF."""
 
 _NOTEBOOK = ".ipynb"
+_KEEP = re.compile(rb"#\s*boto-wait:\s*keep\b")
+_WAITS = re.compile(
+    rb"sleep\(|\.wait\(|tenacity|backoff|retrying|polling|waiting|wait_(?:for|until)|poll\("
+)
+_LOOPS = re.compile(rb"\bwhile\b|\0")
+_METHODS = re.compile(rb"\.(\w+)(?=\()")
 _SKIPPED = ("__pycache__", "node_modules", "site-packages", "venv")
 """Folders that are not searched, beside those whose names begin with a dot."""
 _MOST_BYTES = 5_000_000
@@ -53,6 +64,14 @@ class FoundLoop(NamedTuple):
     """The line to write instead, as `replacement.Replacement.line`."""
 
 
+class _Finding(NamedTuple):
+    """A loop, and where it is if it is one statement that does nothing but wait."""
+
+    loop: FoundLoop
+    statement: tuple[int, int] | None
+    """Its first and last line."""
+
+
 def add_parser(subparsers: Any) -> None:
     """Add the parser of the command."""
     parser = subparsers.add_parser(
@@ -66,6 +85,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--fail-on", choices=("FOUND",), help="exit with 1 if a loop is printed")
     parser.add_argument(
+        "--diff",
+        action="store_true",
+        help="print a patch for `git apply` instead: the loops that are one statement and do "
+        "nothing but wait",
+    )
+    parser.add_argument(
         "--output",
         choices=("text", "json", "github", "sarif"),
         default="text",
@@ -78,22 +103,59 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_missing(arguments.paths)
     files = [file for name in arguments.paths for file in _files(Path(name))]
     known = [each for file in files for each in _findings(file)]
-    found = [each for each in known if arguments.all or each.replacement]
-    events = []
-    for each in found:
-        place = f"cell {each.cell}, line {each.line}: " if each.cell else ""
-        location = Location(each.file, *((None, None) if place else (each.line, each.column)))
-        what = each.operation or each.waiter or "an unknown operation"
-        end = f"; write: {each.replacement}" if each.replacement else ", until something unknown"
-        polled = " ".join(filter(None, [each.service, what]))
-        message = f"{place}{polled} is polled by hand{end}"
-        events.append(ValidationEvent(Severity.NOTE, RULE, None, message, location))
-    if arguments.output == "json":
-        print(json_text([each._asdict() for each in found], indent=2))
+    lines = [each for each in known if each.loop.replacement]
+    found = known if arguments.all else lines
+    events = [_event(each.loop) for each in found]
+    if arguments.diff:
+        for file in dict.fromkeys(each.loop.file for each in lines):
+            print(_patch(file, [each for each in lines if each.loop.file == file]), end="")
+    elif arguments.output == "json":
+        print(json_text([each.loop._asdict() for each in found], indent=2))
     else:
         print_events(events, arguments.output, "scan", lambda one: f"{one.location}: {one.message}")
-    print(f"boto-wait scan: files: {len(files)}, loops: {len(found)}", file=sys.stderr)
+    unclear = len(known) - len(lines)
+    counts = [f"files: {len(files)}", f"loops: {len(lines)}"]
+    counts += [f"unclear: {unclear}" + " (--all)" * (not arguments.all)] if unclear else []
+    print(f"boto-wait scan: {', '.join(counts)}", file=sys.stderr)
+    if lines and arguments.output == "text":
+        print(f"boto-wait scan: {_NEEDED}", file=sys.stderr)
     return PROBLEMS if found and arguments.fail_on else SUCCEEDED
+
+
+_NEEDED = (
+    "the lines need `import boto_waiters_plus as bwp`, and `bwp.install()` where the program starts"
+)
+
+
+def _event(loop: FoundLoop) -> ValidationEvent:
+    place = f"cell {loop.cell}, line {loop.line}: " if loop.cell else ""
+    location = Location(loop.file, *((None, None) if place else (loop.line, loop.column)))
+    what = loop.operation or loop.waiter or "an unknown operation"
+    end = f"; write: {loop.replacement}" if loop.replacement else ", until something unknown"
+    polled = " ".join(filter(None, [loop.service, what]))
+    message = f"{place}{polled} is polled by hand{end}"
+    return ValidationEvent(Severity.NOTE, RULE, None, message, location)
+
+
+def _patch(file: str, found: list[_Finding]) -> str:
+    """Return a patch for a file, in the form of `git diff`; empty if there is nothing to replace."""
+    whole = [each for each in found if each.statement is not None and each.loop.cell is None]
+    if not whole:
+        return ""
+    content = _content(Path(file))
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    before = content.decode(encoding).splitlines(keepends=True)
+    after = list(before)
+    for each in reversed(whole):
+        first, last = each.statement or (0, 0)
+        ending = before[last - 1][len(before[last - 1].rstrip("\r\n")) :]
+        indent = before[first - 1][: each.loop.column - 1]
+        after[first - 1 : last] = [f"{indent}{each.loop.replacement}{ending}"]
+    name = Path(os.path.relpath(file)).as_posix()
+    lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -117,25 +179,42 @@ def _is_wanted(entry: os.DirEntry[str]) -> bool:
     return (is_file or entry.is_dir(follow_symlinks=False)) and not is_hidden
 
 
-def _findings(file: Path) -> list[FoundLoop]:
+def _findings(file: Path) -> list[_Finding]:
     """Return the loops of a file; say so if it cannot be read."""
     try:
-        source: str | bytes = _content(file)
-        cells = None
+        content = _content(file)
+        source: str | bytes = content
+        cells, is_read = None, _may_poll(content)
         if file.suffix == _NOTEBOOK:
-            source, cells = _of_notebook(json.loads(source))
-        loops = polling_loops(_parsed(source))
-        found = list(zip(loops, replacements(loops), strict=True))
+            source, cells = _of_notebook(json.loads(content), is_read=is_read)
+        # To parse takes most of the time.
+        loops = polling_loops(_parsed(source)) if is_read or _LOOPS.search(content) else []
+        lines = (source if isinstance(source, bytes) else source.encode()).splitlines()
+        kept = [each for each in loops if not _is_kept(lines, each.source.head)]
+        found = list(zip(kept, replacements(kept) if kept else [], strict=True))
     except Exception as error:  # whatever reading, JSON and the parser raise for what is no source
         _say_not_read(file, error)
         return []
-    places: list[tuple[int | None, int]]
-    places = [cells[loop.line - 1] if cells else (None, loop.line) for loop, _ in found]
-    return [
-        FoundLoop(str(file), *place, loop.column, *instead)
-        for place, (loop, instead) in zip(places, found, strict=True)
-        if instead is not None
-    ]
+    findings = []
+    for loop, instead in found:
+        if instead is not None:
+            place = cells[loop.line - 1] if cells else (None, loop.line)
+            known = FoundLoop(str(file), *place, loop.column, *instead)
+            findings.append(_Finding(known, loop.source.lines))
+    return findings
+
+
+def _may_poll(content: bytes) -> bool:
+    """Return whether a file has words that each polling loop has."""
+    names = {*_METHODS.findall(content)} if _WAITS.search(content) else set()
+    return any(may_read(each.decode(), is_client=b"boto" in content) for each in names)
+
+
+def _is_kept(lines: list[bytes], head: range) -> bool:
+    """Return whether a comment says that a loop stays: in its first lines, or alone above them."""
+    above = lines[head.start - 2 : head.start - 1] if head.start > 1 else []
+    own = [each for each in above if each.strip().startswith(b"#")]
+    return any(_KEEP.search(each) for each in (*own, *(lines[i - 1] for i in head)))
 
 
 def _say_not_read(path: Path, error: Exception) -> None:
@@ -168,12 +247,12 @@ def _parsed(source: str | bytes) -> ast.Module:
     return tree
 
 
-def _of_notebook(document: Any) -> tuple[str, list[tuple[int, int]]]:
+def _of_notebook(document: Any, *, is_read: bool) -> tuple[str, list[tuple[int, int]]]:
     """Return the source of all cells that are Python, and the cell and line of each line."""
     lines: list[str] = []
     places: list[tuple[int, int]] = []
     for number, cell in enumerate(document["cells"], start=1):
-        text = "".join(cell["source"]) if cell["cell_type"] == "code" else ""
+        text = "".join(cell["source"]) if cell["cell_type"] == "code" and is_read else ""
         own = ["" if each.lstrip()[:1] in ("%", "!", "?") else each for each in text.splitlines()]
         # What IPython alone understands is left out with its cell.
         with contextlib.suppress(SyntaxError, ValueError):

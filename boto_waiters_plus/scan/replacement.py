@@ -1,34 +1,64 @@
-"""The line to write instead of a hand-made polling loop."""
+"""The line to write instead of a hand-made polling loop.
+
+A line is written if, of all ways in which the service may answer, it ends where the loop does.
+"""
 
 from __future__ import annotations
 
+import ast
 import functools
+import json
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+import boto3
 from botocore import xform_name
 from botocore.model import OperationModel
 
-from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
-from ..definitions.state_words import ENDINGS, is_underway, sort_states, state_words
-from ..engine.acceptors import (
-    AcceptorState,
-    DocumentMatcher,
-    ErrorTypeMatcher,
-    PathComparator,
-    SuccessMatcher,
+from ..definitions.state_words import (
+    ENDINGS,
+    is_problem,
+    is_underway,
+    means_absence,
+    sort_states,
+    state_words,
 )
+from ..definitions.words import resource_of
+from ..engine.acceptors import AcceptorState, DocumentMatcher, PathComparator
+from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
-from ..service.catalog import client_name, definitions_of, model_of, service_names, squashed
-from ..service.on_the_spot import reason_not_to_poll
-from ..service.shapes import state_members
-from .loops import ANSWERED, Effect, PollingLoop, ReadCall
+from ..service.catalog import definitions_of, model_of, service_names, squashed
+from ..service.on_the_spot import GONE, made_waiter, reason_not_to_poll
+from ..service.shapes import element_of, is_text, members_of, state_members
+from .calls import ReadCall, services_by_method
+from .loop_source import method_verb
+from .loops import PollingLoop, RepeatedWaiter
 from .names import spend
+from .passes import ABSENT, ERROR, Document, Outcome, Part, World, error_key
+from .worlds import (
+    OTHER,
+    Answer,
+    Leaf,
+    answers,
+    documents,
+    error_names,
+    is_one_item,
+    leaves,
+    mixed,
+    spelled_texts,
+    texts_of,
+    verdict,
+)
 
-_SUCCESS = AcceptorState.SUCCESS
-_MISSING = re.compile(r"notfound|nosuch|notexist")
+_SUCCESS, _FAILURE = AcceptorState.SUCCESS, AcceptorState.FAILURE
+_MISSING: Final = re.compile(r"(?i)not_?found|no_?such|not_?exist|404")
+_TRANSIENT: Final = re.compile(
+    r"(?i)throttl|too_?many|limit|unavailable|internal|timeout|slow_?down"
+)
+_ENDING_VERBS: Final = ("Abort", "Cancel", "Delete", "Kill", "Stop", "Terminate")
 _MOST_SERVICES = 20
 _STEPS_OF_MODEL = 30_000
 """What it takes to load the model and the waiters of a service."""
@@ -46,158 +76,410 @@ class Replacement(NamedTuple):
 
 def replacements(loops: Sequence[PollingLoop]) -> list[Replacement | None]:
     """Return what takes the place of each loop of a file; None if it polls nothing of AWS."""
-    services = frozenset().union(*(_services(call) for loop in loops for call in loop.calls))
+    calls = [call for loop in loops for call in _deciding(loop)]
+    services = frozenset().union(*map(_services, calls))
     spend(_STEPS_OF_MODEL * len(services))
     return [_replacement(loop) for loop in loops]
 
 
 def _replacement(loop: PollingLoop) -> Replacement | None:
-    found = [each for each in (_of_call(loop, call) for call in loop.calls) if each is not None]
-    polled = [each for each in found if each.line is not None]
-    lines = {each.operation: each.line for each in polled}
-    is_more = any(each.is_of_items for each in loop.calls)
-    if polled and (is_more or any(each.line != lines[each.operation] for each in polled)):
-        # The loop reads a log, too, or waits for several resources.
-        return polled[0]._replace(line=None)
-    return next(iter(polled or found), None)
+    if loop.waiter is not None:
+        return _of_waiter(loop, loop.waiter)
+    found = [each for each in (_of_call(loop, call) for call in _deciding(loop)) if each]
+    lines = [each for each in found if each.line is not None]
+    return next(iter(lines or found), None) if len(lines) < 2 else lines[0]._replace(line=None)
+
+
+def _deciding(loop: PollingLoop) -> list[ReadCall]:
+    """Return the calls whose answers decide whether a loop goes on; if none does, the first."""
+    observed = loop.passes.observed
+    found = [call for call, paths in observed.items() if any(paths.values())]
+    return found or [*observed][:1]
+
+
+def _of_waiter(loop: PollingLoop, waiter: RepeatedWaiter) -> Replacement:
+    """Return the line for a loop around a waiter of botocore's."""
+    name, call = xform_name(waiter.name), waiter.call
+    service = next(iter(_services(call)), None)
+    known = [each for each in _waiters(service or "") if xform_name(each.name) == name]
+    options: dict[str, str] = {}
+    if not any(_MISSING.search(error) for each in known for error in error_names(each)):
+        options["missing_ok_for"] = _time_bound(loop) or "..."
+    start = f"{call.client}.wait_until_{name}("
+    line = None if call.is_of_items else _line(loop, call, start, _time_bound(loop), options)
+    return Replacement(service, None, name, line)
+
+
+def _time_bound(loop: PollingLoop) -> str | None:
+    """Return the bound of a loop around a waiter, whose passes take any time."""
+    is_counted = isinstance(loop.source.node, ast.For)
+    return None if is_counted else loop.max_wait
 
 
 def _of_call(loop: PollingLoop, call: ReadCall) -> Replacement | None:
     known = _services(call)
-    if loop.waiter is not None:
-        name = xform_name(loop.waiter)
-        line = None if call.is_of_items else _line(loop, call, f"{call.client}.wait_until_{name}(")
-        return Replacement(next(iter(known), None), None, name, line)
-    if not known and squashed(call.method) in _services_by_method():
+    if not known and squashed(call.method) in services_by_method():
         return Replacement()
     found = [each for service in known if (each := _operation(service, call)) is not None]
     if len(found) != 1:
         return Replacement() if found else None
-    [operation] = found
-    waiter, start = (None, None) if call.is_of_items else _start(operation, loop, call)
-    line = None if start is None else _line(loop, call, start)
-    return Replacement(operation.service_model.service_name, operation.name, waiter, line)
+    [read] = found
+    spend(2_000)
+    chosen = None if call.is_of_items else _Choice(loop, call, read).best()
+    return Replacement(
+        read.operation.service_model.service_name, read.operation.name, *(chosen or ())
+    )
 
 
 def _services(call: ReadCall) -> frozenset[str]:
     """Return the services that a call may be of; none if they are too many to tell it from them."""
     if call.services:
         return call.services & _service_names()
-    known = _services_by_method().get(squashed(call.method), frozenset())
+    known = services_by_method().get(squashed(call.method), frozenset())
     return known if len(known) <= _MOST_SERVICES else frozenset()
 
 
-def _line(loop: PollingLoop, call: ReadCall, start: str) -> str:
-    options = [*call.parameters, f"max_wait={loop.max_wait or '...'}"]
-    if loop.delay is not None:
-        options.append(f"min_delay={loop.delay}, delay_pace='fixed'")
-    return f"{'await ' * loop.is_async}{start}{', '.join(options)})"
+def _line(
+    loop: PollingLoop,
+    call: ReadCall,
+    start: str,
+    max_wait: str | None,
+    options: Mapping[str, str] = {},
+    notes: Iterable[str] = (),
+) -> str:
+    """Return the line to write, with what is left to put into it as a comment."""
+    words = [*call.parameters, f"max_wait={max_wait or '...'}"]
+    if loop.delay is not None and loop.waiter is None:
+        words.append(f"min_delay={loop.delay}, delay_pace='fixed'")
+    words += [f"{name}={value}" for name, value in options.items()]
+    comments = [] if max_wait else ["max_wait: the seconds to wait at most"]
+    comments += [f"{name}: {_TO_PUT[name]}" for name, value in options.items() if value == "..."]
+    end = f"  # {'; '.join([*comments, *notes])}" if comments or [*notes] else ""
+    return f"{'await ' * loop.is_async}{start}{', '.join(words)}){end}"
 
 
-def _start(
-    operation: OperationModel, loop: PollingLoop, call: ReadCall
-) -> tuple[str | None, str | None]:
-    """Return the waiter for what ends the loop well, and how a call of it begins."""
-    spend(500 + sum(200 + 2 * len(str(text)) for text in loop.effects))
-    known_waiters = _waiters(operation.service_model.service_name)
-    waiters = [each for each in known_waiters if each.operation == operation.name]
-    states = _states(operation)
-    known = {_key(value) for values in states.values() for value in values}
-    known = known.union([_key(ANSWERED)], *map(_meanings, waiters))
-    goals = _goals([text for text, effect in loop.effects.items() if effect == "leave"])
-    words = frozenset().union(*(state_words(str(text)) for text in loop.effects))
-    is_told = bool(goals or _keys(loop, "stay") & known) or is_underway(words)
-    if not is_told or not goals <= known:
-        return None, None
-    distances = {each: _distance(each, goals, loop) for each in waiters}
-    fit = {each: distance for each, distance in distances.items() if distance is not None}
-    nearest = [each for each, distance in fit.items() if distance == min(fit.values())]
-    function = "bwp.wait_until_async" if loop.is_async else "bwp.wait_until"
-    if len(nearest) == 1:
-        name = xform_name(nearest[0].name)
-        if loop.is_async and not call.is_awaited:
-            return name, f"{function}({call.client}, {name!r}, "
-        return name, f"{call.client}.wait_until_{name}("
-    found = [
-        (path, [value for value in values if _key(value) in goals])
-        for path, values in states.items()
-        # Of a list, the waiter would wait for all items; the loop chooses some.
-        if goals and goals <= {*map(_key, values)} and not operation.name.startswith("List")
-    ]
-    if len(found) != 1:
-        return None, None
-    [(path, until)] = found
-    chosen = f", state_path={path!r}" if len(states) > 1 else ""
-    state = repr(until if until[1:] else until[0])
-    return None, f"{function}({call.client}, {operation.name!r}, until_state={state}{chosen}, "
+_TO_PUT: Final = {
+    "missing_ok_for": "the seconds in which it may not be there yet",
+    "cancel_event": "a threading.Event in place of the flag",
+}
+"""What to put in place of an option's dots."""
 
 
-def _goals(left: list[str | bool]) -> set[str]:
-    """Return the states at which a loop is left and that are no failures; else its errors."""
-    texts = [each for each in left if isinstance(each, str)]
-    # Where something is done, its end is a failure too.
-    failures = sort_states(texts, success=["DONE"]).failure
-    good = [each for each in texts if each not in failures]
-    gone = [each for each in sort_states(texts).success if _is_end(each)]
-    return {*map(_key, good or gone or (left if len(texts) < 2 else []))}
+class _Read(NamedTuple):
+    """The operation that a call makes."""
+
+    operation: OperationModel
+    call: ReadCall
+    """With the parameters of the operation."""
+    base: tuple[str, ...] = ()
+    """What leads to a resource object in the answer."""
 
 
-def _distance(waiter: WaiterDefinition, goals: set[str], loop: PollingLoop) -> float | None:
-    """Return how many states more than the loop a waiter waits for; None if it is another wait."""
-    meanings = _meanings(waiter)
-    success = {key for key, state in meanings.items() if state is _SUCCESS}
-    is_answer, answered = _key(ANSWERED) in success, _key(ANSWERED)
-    stay = _keys(loop, "stay")
-    if not success or success & (stay | _keys(loop, "raise")):
-        return None
-    if answered in _keys(loop, "leave") and not is_answer:
-        return None
-    if goals - {answered}:
-        if not (goals & success and goals <= meanings.keys()):
+class _Choice:
+    """Chooses the waiter that ends where a loop does, of all ways in which the service answers.
+
+    Args:
+        loop: the loop.
+        observed: its call, as the loop makes it.
+        read: the operation.
+    """
+
+    def __init__(self, loop: PollingLoop, observed: ReadCall, read: _Read) -> None:
+        self._loop, self._observed = loop, observed
+        self._operation, self._call = read.operation, read.call
+        paths = loop.passes.observed[observed]
+        self._leaves = leaves(read.operation, paths, read.base)
+        service = read.operation.service_model.service_name
+        self._waiters = [e for e in _waiters(service) if e.operation == read.operation.name]
+        self._errors = {
+            error_key(each): each for each in paths.get(ERROR, ()) if isinstance(each, str)
+        }
+        """The errors that the loop names."""
+        self._outcomes: dict[str, Outcome] = {}
+        self._tried: list[tuple[Answer, Outcome]] = []
+
+    def best(self) -> tuple[str | None, str] | None:
+        """Return the waiter, if it has a name, and the line; None if there is none."""
+        if self._leaves is None:
             return None
-        matchers = [each.matcher for each in waiter.acceptors if each.state is _SUCCESS]
-        paths = [each.matcher for each in matchers if isinstance(each, DocumentMatcher)]
+        self._try()
+        self._leave_out()
+        outcomes = [outcome for _, outcome in self._tried]
+        stays = [each for each in outcomes if "stay" in each.ends]
+        if any("leave" in each.ends and len(each.ends) > 1 for each in outcomes):
+            return None
+        if not stays or any(each.acts - {"log"} for each in outcomes):
+            return None
+        if not self._is_wait():
+            return None
+        chosen = self._shipped() or self._made()
+        if chosen is None:
+            return None
+        name, start, waiter = chosen
+        options, notes = {}, []
+        missing = [e for e in self._missing() if self._verdict(waiter, e) is _FAILURE]
+        if missing:
+            options["missing_ok_for"] = self._loop.max_wait or "..."
+        for flag, event in self._loop.passes.stop_flags.items():
+            options["cancel_event"] = event or "..."
+            notes += [] if event else [f"now {flag}"]
+        if any(each.acts for each in stays):
+            notes.append("on_attempt=: what the loop prints")
+        return name, _line(self._loop, self._call, start, self._loop.max_wait, options, notes)
+
+    def _try(self) -> None:
+        """Try the loop with all answers that matter."""
+        is_one = is_one_item(self._operation, self._call)
+        found = self._leaves or []
+        singles = (
+            [*answers(found, self._waiters, is_one=is_one)]
+            if found
+            else [Answer({("",): None}, {}, None, frozenset())]
+        )
+        for answer in singles:
+            self._add(answer)
+        left = [a for a, outcome in self._tried if outcome.ends == {"leave"}]
+        stayed = [a for a, outcome in self._tried if outcome.ends == {"stay"}]
+        if not is_one:
+            for pair in zip(left[:6], stayed[:6], strict=False):
+                for answer in mixed(found, *pair):
+                    self._add(answer)
+        names = dict(self._errors)
+        for waiter in self._waiters:
+            names |= {error_key(each): each for each in error_names(waiter)}
+        for key, name in (names | {OTHER.lower(): OTHER}).items():
+            told = frozenset([name] if key in self._errors else [])
+            alike = "", name if told else OTHER
+            self._add(Answer(Document(), None, name, told, alike=alike))
+
+    def _leave_out(self) -> None:
+        """Leave out what decides nothing, such as what is printed at the end, and try again."""
+        found = self._leaves or []
+        ends = [
+            (tuple(map(repr, answer.values)), outcome)
+            for answer, outcome in self._tried
+            if answer.error is None
+        ]
+        needed = []
+        for index, leaf in enumerate(found):
+            by_others: dict[tuple[str, ...], set[Outcome]] = {}
+            for values, each in ends:
+                others = (*values[:index], *values[index + 1 :])
+                by_others.setdefault(others, set()).add(each)
+            if any(len(each) > 1 for each in by_others.values()):
+                needed.append(leaf)
+        if len(needed) < len(found):
+            self._leaves, self._tried, self._outcomes = needed, [], {}
+            self._try()
+
+    def _add(self, answer: Answer) -> None:
+        key = repr(answer.alike)
+        if key not in self._outcomes:
+            read = documents(answer.read, Part(self._observed, ()))
+            world = World(self._observed, read, answer.error)
+            self._outcomes[key] = self._loop.passes.outcome(world)
+        self._tried.append((answer, self._outcomes[key]))
+
+    def _left(self) -> list[Answer]:
+        return [answer for answer, outcome in self._tried if outcome.ends == {"leave"}]
+
+    def _told(self, end: str) -> set[str]:
+        """Return the texts that the loop names and at which it ends so."""
+        return {
+            text
+            for answer, outcome in self._tried
+            if outcome.ends == {end} and answer.error is None
+            for text in answer.told
+        }
+
+    def _missing(self) -> list[Answer]:
+        """Return the errors that the loop names, that say not found, and after which it goes on."""
+        return [
+            answer
+            for answer, outcome in self._tried
+            if answer.error
+            and answer.told
+            and outcome.ends == {"stay"}
+            and _MISSING.search(answer.error)
+        ]
+
+    def _is_wait(self) -> bool:
+        """Return whether the loop waits for what a waiter may wait for."""
+        left = self._left()
+        by_answer = [answer for answer in left if answer.error is None]
+        stays = [a for a, o in self._tried if a.error is None and "stay" in o.ends]
+        if not stays:
+            # It goes on after errors alone: a retry, unless until something is there.
+            return bool(self._missing() and by_answer)
+        told, stay_words = self._told("leave"), self._told("stay")
+        failures = {*sort_states(told, success=["DONE"]).failure}
+        if told and told <= failures and (len(told) > 1 or any(map(is_problem, told))):
+            return self._ends_something() and not all(map(is_problem, told))
+        known = {
+            error_key(t) for each in self._leaves or [] for t in spelled_texts(each, self._texts())
+        }
+        words = frozenset().union(*map(state_words, stay_words))
+        texts = {
+            error_key(t) for each in self._leaves or [] for t in each.told if isinstance(t, str)
+        }
+        return bool(left) and (not texts or bool(texts & known) or is_underway(words))
+
+    def _texts(self) -> set[str]:
+        return {t for waiter in self._waiters for t in _known_texts(waiter)}
+
+    def _ends_something(self) -> bool:
+        """Return whether the loop waits until something has been stopped or deleted."""
+        stay = self._told("stay")
+        words = [w for text in stay for w in state_words(text) if is_underway([w])]
+        if words and all(w.startswith((*ENDINGS, "STOP", "CANCEL", "ABORT")) for w in words):
+            return True
+        noun = resource_of(self._operation.name)
+        for call in self._loop.source.calls_before():
+            if method_verb(call) in _ENDING_VERBS and squashed(noun) in squashed(call):
+                return True
+        return False
+
+    def _verdict(self, waiter: WaiterDefinition, answer: Answer) -> AcceptorState:
+        lists = [e for e in (answer.document or {}).values() if isinstance(e, list)]
+        items = ["?"] * max(map(len, lists), default=1)
+        given = {}
+        members = members_of(self._operation.input_shape)
+        for each in self._call.parameters:
+            name = each.partition("=")[0]
+            given[name] = items if element_of(members.get(name)) is not None else "?"
+        return verdict(waiter, _matching(waiter), answer, given)
+
+    def _distance(self, waiter: WaiterDefinition) -> float | None:
+        """Return how many answers a waiter takes otherwise; None if it is another wait."""
+        told = self._told("leave")
+        failures = {*sort_states(told, success=["DONE"]).failure}
+        is_failed = told - failures and not self._ends_something()
+        hits, distance, by_answer = 0, 0.0, self._left_by_answer()
+        for answer, outcome in self._tried:
+            ends, state = outcome.ends, self._verdict(waiter, answer)
+            if ends == {"raise"} and self._has_more(answer):
+                continue  # It fails by what no waiter of ours reads.
+            if ends == {"raise"} and not by_answer and [] in answer.values:
+                continue  # An empty list, too, says that it is gone.
+            if state is _SUCCESS and ends != {"leave"}:
+                if answer.error is None or answer.told or not by_answer:
+                    return None
+            elif ends == {"leave"} and state is _SUCCESS:
+                hits += 1
+            elif ends == {"leave"} and answer.error and self._loop.source.around and by_answer:
+                pass  # What is caught around the loop is no end that it waits for.
+            elif ends == {"leave"} and answer.told:
+                if not (is_failed and answer.told <= failures):
+                    return None
+                distance += state is not _FAILURE
+            elif ends == {"leave"}:
+                distance += state is not _FAILURE
+            elif ends == {"stay"} and answer.told and state is _FAILURE:
+                # To fail at once while it is deleted is no other wait for it to be there.
+                words = frozenset().union(*map(state_words, answer.told))
+                if not (_goes_on(answer.error) if answer.error else is_underway(words)):
+                    return None
+            elif answer.told and state is not _FAILURE:
+                distance += 0.5
         # A condition may ask for more than the state: another waiter is nearer.
-        conditions = [each for each in paths if each.comparator is PathComparator.BOOLEAN_EQUALS]
-        return len(success - goals) + 0.5 * bool(conditions)
-    if goals:
-        return 0 if is_answer and any(map(_MISSING.search, stay)) else None
-    # A loop that also goes on while something is made does not wait for its end.
-    is_gone = all(_is_end(str(text)) for text in loop.effects)
-    return 0 if is_gone == _is_end(waiter.name) and not is_answer else None
+        matchers = [e.matcher for e in waiter.acceptors if e.state is _SUCCESS]
+        paths = [each.matcher for each in matchers if isinstance(each, DocumentMatcher)]
+        has_more = any(each.comparator is PathComparator.BOOLEAN_EQUALS for each in paths)
+        return distance + 0.1 * has_more if hits else None
+
+    def _has_more(self, answer: Answer) -> bool:
+        """Return whether there is what the loop asks for besides what it compares."""
+        pairs = [*zip(self._leaves or [], answer.values, strict=False)]
+        asked = [value for leaf, value in pairs if leaf.is_asked_for]
+        return len(asked) < len(pairs) and any(e is not ABSENT and e != [] for e in asked)
+
+    def _left_by_answer(self) -> bool:
+        return any(answer.error is None for answer in self._left())
+
+    def _shipped(self) -> tuple[str | None, str, WaiterDefinition] | None:
+        """Return the nearest waiter that has a name, and how a call of it begins."""
+        is_named = any(answer.told for answer in self._left())
+        wants_end = None if is_named else self._ends_something()
+        fit: dict[WaiterDefinition, float] = {}
+        for waiter in self._waiters:
+            distance = self._distance(waiter)
+            if distance is not None and (
+                wants_end is None or wants_end is means_absence(waiter.name)
+            ):
+                fit[waiter] = distance
+        nearest = [each for each, distance in fit.items() if distance == min(fit.values())]
+        if len(nearest) != 1:
+            return None
+        name = xform_name(nearest[0].name)
+        if self._loop.is_async and not self._loop.is_awaited:
+            return name, f"{self._function()}({self._call.client}, {name!r}, ", nearest[0]
+        return name, f"{self._call.client}.wait_until_{name}(", nearest[0]
+
+    def _function(self) -> str:
+        return "bwp.wait_until_async" if self._loop.is_async else "bwp.wait_until"
+
+    def _made(self) -> tuple[str | None, str, WaiterDefinition] | None:
+        """Return a waiter that is made on the spot, and how a call of it begins."""
+        if len(self._leaves or []) != 1 or reason_not_to_poll(self._operation, is_shown=False):
+            return None
+        [leaf] = self._leaves or []
+        for states, path in self._states(leaf):
+            default = [each for each, _ in state_members(self._operation)]
+            chosen = path if states != [GONE] and default != [path] else None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    waiter = made_waiter(self._operation, states, chosen)
+                except (TypeError, ValueError):
+                    continue
+            if self._distance(waiter) is not None:
+                state = repr(states if states[1:] else states[0])
+                options = f"until_state={state}, " + (f"state_path={chosen!r}, " if chosen else "")
+                start = f"{self._function()}({self._call.client}, {self._operation.name!r}, "
+                return None, start + options, waiter
+        return None
+
+    def _states(self, leaf: Leaf) -> Iterator[tuple[list[str], str]]:
+        """Yield the states that a waiter may wait for, each with the expression for it."""
+        path = leaf.expression
+        if is_text(leaf.shape) and not leaf.is_asked_for:
+            left = self._told("leave")
+            known = spelled_texts(leaf)
+            failures = (
+                sort_states(left, success=["DONE"]).failure if not self._ends_something() else ()
+            )
+            until = [each for each in known if each in left and each not in failures]
+            if not left:
+                others = {t for a in self._left() for t in a.values if t != OTHER}
+                until = [each for each in sort_states(known[:-1]).success if each in others]
+            yield until or [each for each in known if each in left], path
+        elif leaf.shape.type_name == "boolean":
+            yield from ((["true"], f"to_string({path})"), (["false"], f"to_string({path})"))
+        elif numbers := [each for each in leaf.told if isinstance(each, int | float)]:
+            for number in numbers:
+                for sign in ("==", ">", ">=", "<", "<="):
+                    yield ["reached"], f"{path} {sign} `{number}` && 'reached'"
+        else:
+            yield [GONE], path
+            yield from (
+                (["there"], f"{path} && 'there'"),
+                (["absent"], f"{path} && 'there' || 'absent'"),
+            )
 
 
-def _keys(loop: PollingLoop, effect: Effect) -> set[str]:
-    return {_key(text) for text, each in loop.effects.items() if each == effect}
-
-
-def _is_end(text: str) -> bool:
-    return any(word.startswith(tuple(ENDINGS)) for word in state_words(text))
+def _goes_on(error: str) -> bool:
+    """Return whether a wait may go on after an error that the loop goes on after."""
+    return bool(_MISSING.search(error) or _TRANSIENT.search(error))
 
 
 @functools.cache
-def _meanings(waiter: WaiterDefinition) -> dict[str, AcceptorState]:
-    """Return what a waiter makes of the states and errors that it names."""
-    found: dict[str, AcceptorState] = {}
-    for acceptor in waiter.acceptors:
-        texts: list[str | bool] = []
-        match acceptor.matcher:
-            case ErrorTypeMatcher(error_type=name):
-                texts = [name]
-            case SuccessMatcher(success=True):
-                texts = [ANSWERED]
-            case DocumentMatcher(matcher=path):
-                quoted = re.findall(r"'([^']+)'", path.path)
-                texts = [*quoted] if path.expected in ("true", "false") else [path.expected]
-        for text in texts:
-            found.setdefault(_key(text), acceptor.state)
-    return found
+def _matching(waiter: WaiterDefinition) -> Matching:
+    return Matching(waiter.acceptors)
 
 
-def _key(text: str | bool) -> str:  # noqa: FBT001 - a text, or `ANSWERED`
-    """Return what all spellings of a state, or of an error, have in common."""
-    letters = re.sub(r"[^a-z0-9]", "", str(text).lower()).removesuffix("exception")
-    return "notfound" if letters == "404" else letters
+@functools.cache
+def _known_texts(waiter: WaiterDefinition) -> frozenset[str]:
+    return frozenset(texts_of(waiter))
 
 
 _waiters = functools.cache(definitions_of)
@@ -213,34 +495,44 @@ def _operations(service: str) -> Mapping[str, OperationModel]:
     return {name.lower(): model.operation_model(name) for name in model.operation_names}
 
 
-def _operation(service: str, call: ReadCall) -> OperationModel | None:
+def _operation(service: str, call: ReadCall) -> _Read | None:
     """Return the operation of a service that a call may make, with the parameters that it has."""
+    if call.resource is not None:
+        return _of_resource(service, call)
     operation = _operations(service).get(squashed(call.method))
     shape = None if operation is None else operation.input_shape
     members, required = (shape.members, shape.required_members) if shape else ({}, [])
     names = {each.partition("=")[0] for each in call.parameters}
     is_known = {*required} <= names <= members.keys()
-    return operation if is_known or any(each.startswith("**") for each in names) else None
+    is_meant = is_known or any(each.startswith("**") for each in names)
+    return _Read(operation, call) if operation is not None and is_meant else None
 
 
-def _states(operation: OperationModel) -> dict[str, list[str]]:
-    """Return the states that the model lists, by the path of their member."""
-    if reason_not_to_poll(operation, is_shown=False):
-        return {}
-    return {path: list(s.metadata.get("enum", ())) for path, s in state_members(operation)}
+def _of_resource(service: str, call: ReadCall) -> _Read | None:
+    """Return the operation that loads a resource object of boto3."""
+    resource = _resources(service).get(str(call.resource), {})
+    request = resource.get("load", {}).get("request", {})
+    operation = _operations(service).get(request.get("operation", "").lower())
+    names = [each["name"] for each in resource.get("identifiers", [])]
+    made_of = dict(zip(names, call.parameters, strict=False))
+    parameters = []
+    for each in request.get("params", []):
+        target, is_list = re.subn(r"\[0\]\Z", "", each["target"])
+        value = made_of.get(each.get("name"))
+        if value is None or not target.isalnum():
+            return None
+        parameters.append(f"{target}=[{value}]" if is_list else f"{target}={value}")
+    if operation is None:
+        return None
+    base = resource["load"]["path"].replace("[0]", ".*").replace("@", "").split(".")
+    made = call._replace(client=f"{call.client}.meta.client", parameters=tuple(parameters))
+    return _Read(operation, made, tuple(filter(None, base)))
 
 
 @functools.cache
-def _services_by_method() -> Mapping[str, frozenset[str]]:
-    """Return the services that have an operation that reads, by the letters of its method."""
-    known = pollable_list()
-    names = [(each, from_groups(text)) for each, text in known.allowed.items()]
-    for group in (known.refused, known.private):
-        names += [(each, frozenset(reasons)) for each, reasons in group.items()]
-    shipped = ((each, unread_shipped(each).values()) for each in shipped_services())
-    names += [(each, frozenset(w.operation for w in waiters)) for each, waiters in shipped]
-    found: dict[str, frozenset[str]] = defaultdict(frozenset)
-    for service_id, operations in names:
-        for name in operations:
-            found[name.lower()] |= {client_name(service_id)}
-    return found
+def _resources(service: str) -> Mapping[str, Any]:
+    """Return what boto3 knows of a service's resource objects."""
+    folder = Path(boto3.__file__).parent / "data" / service
+    files = sorted(folder.glob("*/resources-1.json"))
+    known = json.loads(files[-1].read_text(encoding="utf-8")) if files else {}
+    return known.get("resources", {})  # type: ignore[no-any-return] # JSON
