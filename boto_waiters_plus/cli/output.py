@@ -7,7 +7,9 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jmespath
 from jmespath.exceptions import ArityError, JMESPathError
@@ -296,7 +298,8 @@ def _rule(event: ValidationEvent) -> str:
 
 
 def _location(event: ValidationEvent) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": event.source}}
+    uri = quote(Path(event.source or "").as_posix())
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if event.line is not None:
         place["region"] = {"startLine": event.line, "startColumn": event.column or 1}
     return {"physicalLocation": place}

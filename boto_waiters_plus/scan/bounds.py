@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from .loop_source import LoopSource
-from .names import names_in, source, walk
+from .names import NAMED, names_in, source, walk
 
-CLOCKS: Final = ("time", "monotonic", "perf_counter", "now", "utcnow")
+_CLOCKS: Final = ("time", "monotonic", "perf_counter", "now", "utcnow")
 _OF_RETRIES: Final = {
     "stop_after_delay": "time",
     "max_time": "time",
@@ -38,18 +39,22 @@ def loop_bounds(loop: LoopSource) -> tuple[str | None, str | None]:
     A bound is what the loop compares with a clock, or the number of its passes times the delay.
     """
     sleeps = {source(each): each for each in loop.sleeps.values()}
-    found = dict(zip(["delay"], sleeps.values(), strict=False)) if len(sleeps) == 1 else {}
+    found: dict[str, ast.expr] = {}
+    if len(sleeps) == 1:
+        [found["delay"]] = sleeps.values()
+        body = getattr(loop.node, "body", [])
+        in_pass = [e for e in body if isinstance(e, ast.Expr) and e.value in loop.sleeps]
+        if len(in_pass) > 1:
+            found["delay"] = ast.BinOp(found["delay"], ast.Mult(), ast.Constant(len(in_pass)))
     found |= dict(pair for each in loop.retries for pair in _of_retry(loop, each))
     match loop.node:
         case ast.For(iter=ast.Call(args=[_, *_] as arguments)) if not loop.retries:
             count = _count(arguments)
             found |= {} if count is None else {"count": count}
     found |= dict(_of_tests(loop, source(found["delay"]) if "delay" in found else None))
-    fixed = {
-        name: each
-        for name, each in found.items()
-        if isinstance(each, _Before) or not loop.assigned & names_in(each)
-    }
+    left = {name.partition(" ")[0]: each for name, each in found.items() if name.endswith("left")}
+    # What is left when the loop begins is not what it is in a pass.
+    fixed = {name: e for name, e in found.items() if not loop.assigned & names_in(e)} | left
     delay, time = fixed.get("delay"), fixed.get("time")
     if time is None and delay is not None and "count" in fixed:
         time = ast.BinOp(fixed["count"], ast.Mult(), delay)
@@ -81,13 +86,12 @@ def _of_retry(loop: LoopSource, retry: ast.expr) -> Iterator[_Found]:
                 ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[value])
                 | ast.keyword(arg=str(name), value=value)
             ) if name in _OF_RETRIES and not isinstance(value, ast.Lambda):
-                kind = _OF_RETRIES[name]
-                if isinstance(value, ast.Call) and _number(value) is None and kind == "delay":
+                kind, is_call = _OF_RETRIES[name], isinstance(value, ast.Call)
+                if is_call and _number(value) is None and kind == "delay":
                     continue
-                is_unit = isinstance(value, ast.Call) and _number(value) is not None
-                if is_milliseconds and kind != "count" and not is_unit:
-                    value = ast.BinOp(value, ast.Div(), ast.Constant(1000))
-                yield kind, value
+                # `seconds(5)` of such a file gives milliseconds.
+                is_plain = not is_milliseconds or kind == "count" or is_call
+                yield kind, value if is_plain else ast.BinOp(value, ast.Div(), ast.Constant(1000))
 
 
 def _of_tests(loop: LoopSource, delay: str | None) -> Iterator[_Found]:
@@ -110,83 +114,76 @@ def _limit(
     loop: LoopSource, quantity: ast.expr, limit: ast.expr, delay: str | None
 ) -> Iterator[_Found]:
     """Yield what a limit bounds: the passes or the time, if the quantity counts one of them."""
+    match quantity:
+        case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Div(), right=ast.Constant() as part):
+            yield from _limit(loop, left, ast.BinOp(limit, ast.Mult(), part), delay)
     grown = [quantity]
     if isinstance(quantity, ast.Name) and quantity.id in loop.assigned:
         grown += loop.names.values(quantity)
-        for node in loop.own:
-            match node:
-                case (
-                    ast.AugAssign(target=ast.Name(id=quantity.id), op=op, value=step)
-                    | ast.Assign(
-                        targets=[ast.Name(id=quantity.id)],
-                        value=ast.BinOp(left=ast.Name(id=quantity.id), op=op, right=step),
-                    )
-                ):
-                    kind = {"1": "count", delay: "time"}.get(source(step))
-                    if kind is not None and isinstance(op, ast.Add):
-                        yield kind, limit
-                    elif kind is not None and isinstance(op, ast.Sub) and _number(limit) in (0, 1):
-                        yield kind, _before(loop, quantity)
+        for is_growing, step in loop.steps(quantity.id):
+            kind = {"1": "count", delay: "time"}.get(source(step))
+            if kind is not None and is_growing:
+                yield kind, limit
+            elif kind is not None and _number(limit) in (0, 1):
+                yield f"{kind} left", _before(loop, quantity)
     for each in grown:
-        match each:
-            case ast.Call(func=ast.Name(id="int" | "round" | "float"), args=[inner]):
-                each = inner
-            case (
-                ast.Attribute(value=inner, attr="seconds")
-                | ast.Call(func=ast.Attribute(value=inner, attr="total_seconds"))
-            ):
-                each = inner
-        match each:
-            case ast.BinOp(left=left, op=ast.Sub(), right=right) if _has_clock(loop, each):
+        match _in_seconds(each):
+            case ast.BinOp(left=left, op=ast.Sub(), right=right) as past:
                 if _has_clock(loop, left) and _number(limit) != 0:
                     is_earlier = _is_earlier(loop, right)
-                    yield "time", ast.BinOp(limit, ast.Sub(), each) if is_earlier else limit
-                elif _number(limit) == 0:
-                    yield from _limit(loop, right, left, delay)
-    if _has_clock(loop, quantity) and not isinstance(quantity, ast.BinOp | ast.Attribute):
-        values = loop.names.values(limit)
-        is_earlier = _is_earlier(loop, limit)
-        for value in values:
+                    yield "time", ast.BinOp(limit, ast.Sub(), past) if is_earlier else limit
+                elif _has_clock(loop, right) and _number(limit) == 0:
+                    yield from _deadline(loop, right, left)
+    yield from _deadline(loop, quantity, limit)
+
+
+def _in_seconds(node: ast.expr) -> ast.expr:
+    """Return a difference of times without what makes it a number."""
+    match node:
+        case ast.Call(func=ast.Name(id="int" | "round" | "float"), args=[inner]):
+            return _in_seconds(inner)
+        case (
+            ast.Call(func=ast.Attribute(value=inner, attr="total_seconds"))
+            | ast.Attribute(value=inner, attr="seconds")
+        ):
+            return inner
+    return node
+
+
+def _deadline(loop: LoopSource, clock: ast.expr, end: ast.expr) -> Iterator[_Found]:
+    """Yield the time until an end that is compared with a clock."""
+    if isinstance(clock, ast.Name | ast.Call) and _has_clock(loop, clock):
+        for value in loop.names.values(end):
             match value:
-                case ast.BinOp(left=left, op=ast.Add(), right=right) if not is_earlier:
+                case ast.BinOp(left=left, op=ast.Add(), right=right) if not _is_earlier(loop, end):
                     yield "time", left if _has_clock(loop, right) else right
                     return
-        is_read = isinstance(quantity, ast.Call) and isinstance(limit, ast.Name | ast.Attribute)
-        if is_read and (values or isinstance(limit, ast.Name)):
-            yield "time", ast.BinOp(limit, ast.Sub(), quantity)
+        if isinstance(clock, ast.Call) and isinstance(end, ast.Name | ast.Attribute):
+            yield "time", ast.BinOp(end, ast.Sub(), clock)
 
 
 def _before(loop: LoopSource, name: ast.Name) -> ast.expr:
     """Return what a name is before the loop: a number if the file tells it, else the name."""
     values = [each for each in loop.names.values(name) if not loop.has(each)]
     # The name itself is what it is, where the loop stands.
-    return values[0] if len(values) == 1 and _number(values[0]) is not None else _Before(name.id)
-
-
-class _Before(ast.Name):
-    """A name, before the loop assigns it."""
+    return values[0] if len(values) == 1 and _number(values[0]) is not None else name
 
 
 def _is_earlier(loop: LoopSource, start: ast.expr) -> bool:
     """Return whether more than assignments lies between a reading of the clock and the loop."""
-    siblings = loop.names.blocks.get(loop.node, [])
-    names = names_in(start) if not isinstance(start, ast.Attribute) else set()
-    before = siblings[: siblings.index(loop.node)] if loop.node in siblings else []
-    for statement in reversed(before):
+    block = loop.names.blocks.get(loop.node, [])
+    for statement in reversed(block[: block.index(loop.node)] if block else []):
+        names = [source(each) for each in walk(statement) if isinstance(each, NAMED)]
         match statement:
-            case ast.Assign(targets=targets):
-                if any(source(t) == source(start) or names_in(t) & names for t in targets):
-                    return False
-                made = [e for e in walk(statement.value) if isinstance(e, ast.Call)]
-                is_short = not any("sleep" in source(e.func) for e in made)
-            case ast.Expr(value=ast.Call(func=function)):
-                is_short = any(w in source(function).lower() for w in ("print", "log"))
-            case ast.Expr() | ast.AnnAssign() | ast.Pass():
-                is_short = True
-            case _:
-                is_short = False
-        if not is_short:
-            return True
+            case ast.Assign() | ast.AnnAssign() if source(start) in names:
+                return False
+            case ast.Assign() | ast.AnnAssign() if not any("sleep" in each for each in names):
+                continue
+            case ast.Expr(value=ast.Call(func=function)) if re.search(
+                "print|log", source(function)
+            ):
+                continue
+        return True
     return True
 
 
@@ -197,7 +194,7 @@ def _has_clock(loop: LoopSource, node: ast.expr) -> bool:
     values = [value for each in names for value in loop.names.values(each)]
     nodes += [each for value in values if isinstance(value, ast.Call) for each in walk(value)]
     calls = [each for each in nodes if isinstance(each, ast.Call)]
-    return any(loop.names.origin(each).rpartition(".")[2] in CLOCKS for each in calls)
+    return any(loop.names.origin(each).rpartition(".")[2] in _CLOCKS for each in calls)
 
 
 def _source(node: ast.expr | None) -> str | None:
@@ -220,19 +217,21 @@ def _number(node: ast.expr) -> float | None:
         case ast.Constant(value=int() | float() as value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            value = _number(operand)
-            return None if value is None else -value
+            return _product(-1, operand)
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as op, right=right):
-            one, other = _number(left), _number(right)
-            if one is not None and other:
-                return one * other if isinstance(op, ast.Mult) else one / other
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[value]) if (
-            name in _UNITS
+            other = _number(right)
+            if other:
+                return _product(other if isinstance(op, ast.Mult) else 1 / other, left)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[value]):
+            return _product(_UNITS[name], value) if name in _UNITS else None
+        case ast.Call(func=function, args=[], keywords=told) if source(function).endswith(
+            "timedelta"
         ):
-            number = _number(value)
-            return None if number is None else number * _UNITS[name]
-        case ast.Call(func=ast.Name(id="timedelta") | ast.Attribute(attr="timedelta"), args=[]):
-            numbers = [(_UNITS.get(k.arg or ""), _number(k.value)) for k in node.keywords]
-            if all(unit is not None and n is not None for unit, n in numbers):
-                return sum((unit or 0) * (n or 0) for unit, n in numbers)
+            parts = [_product(_UNITS.get(each.arg or "", 0), each.value) for each in told]
+            return None if None in parts else sum(each or 0 for each in parts)
     return None
+
+
+def _product(factor: float, node: ast.expr) -> float | None:
+    value = _number(node)
+    return None if value is None else factor * value

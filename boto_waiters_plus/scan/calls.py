@@ -95,7 +95,7 @@ def read_call(
     is_absent = any(each.endswith("=None") for each in found.parameters)
     if is_absent or found.client in ("self", "cls"):
         return None
-    return found._replace(resource=resource)
+    return found._replace(resource=resource, method="load" if resource else method)
 
 
 def client_call(
@@ -111,6 +111,7 @@ def client_call(
     names = loop.names
     given = {**loop.constants, **given}
     named = replaced(client, given)
+    keywords = [each for each in keywords if each.arg != "aws_retry"]  # of Ansible
     values = [ast.keyword(each.arg, replaced(each.value, given)) for each in keywords]
     scope = names.scopes(call)
     is_outside = scope != names.scopes(loop.node)

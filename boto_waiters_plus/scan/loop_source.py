@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from ..definitions.words import READS, verb_of
 from .names import (
     NAMED,
+    RETRIES,
     Function,
     Loop,
     SourceNames,
@@ -107,8 +108,9 @@ class LoopSource:
             case _ if (function := self.names.called(call)) is not None and function != self.node:
                 slept = [each for each in inside(function) if isinstance(each, ast.Call)]
                 is_sleep = any(self.names.origin(e).endswith("time.sleep") for e in slept)
-                # How long the function sleeps is its own.
-                return ast.Name(function.name) if is_sleep else None
+                # How long the function sleeps is its own, if it is not told.
+                told = call.args[0] if len(call.args) == 1 else ast.Name(function.name)
+                return told if is_sleep else None
         return None
 
     def is_event(self, node: ast.expr) -> bool:
@@ -132,20 +134,27 @@ class LoopSource:
 
     def counts(self) -> Iterator[tuple[str, bool]]:
         """Yield the names that count passes or time, and whether they grow."""
-        set_anew = set()
+        anew: set[str] = set()
         for node in self.own:  # what is set anew in a pass counts something in it
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
-                    set_anew.add(name)
+                    anew.add(name)
+        for name in self.assigned - anew:
+            yield from ((name, is_growing) for is_growing, _ in self.steps(name))
+
+    def steps(self, name: str) -> Iterator[tuple[bool, ast.expr]]:
+        """Yield by how much a name grows, or becomes less, in a pass."""
         for node in self.own:
             match node:
                 case (
-                    ast.AugAssign(target=ast.Name(id=name) as left, op=op)
+                    ast.AugAssign(target=ast.Name(id=left), op=op, value=step)
                     | ast.Assign(
-                        targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name() as left, op=op)
+                        targets=[ast.Name()],
+                        value=ast.BinOp(left=ast.Name(id=left), op=op, right=step),
                     )
-                ) if isinstance(op, ast.Add | ast.Sub) and left.id == name not in set_anew:
-                    yield name, isinstance(op, ast.Add)
+                ) if left == name and isinstance(op, ast.Add | ast.Sub):
+                    if isinstance(node, ast.AugAssign) or source(node.targets[0]) == name:
+                        yield isinstance(op, ast.Add), step
 
     def calls_before(self) -> Iterator[str]:
         """Yield the methods that are called in the statements before the loop."""
@@ -169,13 +178,21 @@ class LoopSource:
         start = min(each.lineno for each in first)
         return range(start, max(last, start + 1))
 
+    @functools.cached_property
+    def used_later(self) -> set[str]:
+        """The names that the loop assigns and that are used behind it."""
+        end = self.node.end_lineno if isinstance(self.node, Loop) else None
+        around = walk(self.names.scopes(self.node)[-1]) if end is not None else []
+        names = (e for e in around if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load))
+        return {each.id for each in names if each.lineno > (end or 0)} & self.assigned
+
     @property
     def lines(self) -> tuple[int, int] | None:
         """The first and last line of a loop that may be one line: nothing of it is used elsewhere.
 
         None if it is no statement of its own, prints or keeps something, or returns.
         """
-        node, names = self.node, self.names
+        node = self.node
         if not isinstance(node, Loop) or node.orelse or node.end_lineno is None:
             return None
         for each in inside(node):
@@ -192,8 +209,7 @@ class LoopSource:
                         and method_verb(call.func.attr) in READS
                     ):
                         return None
-        after = (each for each in walk(names.scopes(node)[-1]) if isinstance(each, ast.Name))
-        if any(e.id in self.assigned and e.lineno > node.end_lineno for e in after):
+        if self.used_later:
             return None
         return node.lineno, node.end_lineno
 
@@ -205,11 +221,14 @@ class LoopSource:
         node, value = self.node, ast.Name("<value>", ast.Load())
         if isinstance(node, Loop) and not self.retries:
             return node
-        run = node.body if isinstance(node, Loop) else [ast.Assign([value], self._repeated())]
+        run: list[ast.stmt] = [ast.Assign([value], self._repeated())]
+        run = node.body if isinstance(node, Loop) else run
         tests = [ast.If(each, [ast.Continue()], []) for each in self._stays(value)]
         ends = [ast.Break() if self.retries else ast.Return(value)]
         caught = [ast.ExceptHandler(each, None, [ast.Continue()]) for each in self._errors()]
-        return ast.While(ast.Constant(True), [ast.Try(run, caught, [], []), *tests, *ends], [])
+        return ast.While(
+            ast.Constant(value=True), [ast.Try(run, caught, [], []), *tests, *ends], []
+        )
 
     def _function(self, node: ast.expr) -> ast.AST:
         """Return the function of the file that a node is, or the node."""
@@ -248,13 +267,10 @@ class LoopSource:
     def _errors(self) -> Iterator[ast.expr | None]:
         """Yield the errors after which it goes on; None for any."""
         for retry in self.retries:
-            names = [each for each in walk(retry) if isinstance(each, NAMED)]
-            words = [source(each).rpartition(".")[2] for each in names]
-            classes = [
-                e
-                for e, word in zip(names, words, strict=True)
-                if re.match("_*[A-Z][^_]*[a-z]", word)
-            ]
+            found = (each for each in walk(retry) if isinstance(each, NAMED))
+            names = [e for e in found if not self.names.origin(e).startswith(RETRIES)]
+            classes = [e for e in names if re.match("_*[A-Z][^_]*[a-z]", _last(e))]
+            words = [_last(each) for each in walk(retry) if isinstance(each, NAMED)]
             is_of_values = any(re.search("result|on_predicate", word) for word in words)
             is_of_errors = any("exception" in word for word in words)
             if retry is self.node:
@@ -267,3 +283,7 @@ class LoopSource:
                 yield from classes
             else:
                 yield None
+
+
+def _last(node: ast.expr) -> str:
+    return source(node).rpartition(".")[2]

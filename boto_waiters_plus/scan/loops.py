@@ -69,7 +69,7 @@ def _polling_loop(loop: LoopSource) -> PollingLoop | None:
     waiter = _repeated_waiter(loop) if isinstance(node, Loop) else None
     if waiter is None and not (loop.retries or loop.sleeps):
         return None
-    if waiter is None and not reads_in(loop, walk(node)):
+    if waiter is None and not reads_in(loop, walk(loop.passes)):
         return None
     passes = Passes(loop)
     if waiter is None and not passes.observed:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Final
 
 _STUB: Final = re.compile(r"(?:mypy_boto3|types_boto3|types_aiobotocore)_(\w+)\..*Client")
-_RETRIES: Final = ("tenacity.", "backoff.", "retrying.")
+RETRIES: Final = ("tenacity.", "backoff.", "retrying.")
 _DEPTH: Final = 4
 """Assignments and functions that are followed from a name."""
 
@@ -71,7 +71,7 @@ class SourceNames:
         self._attributes: dict[str, list[ast.expr]] = {}
         self._enter(tree, (), None, ())
 
-    def _enter(
+    def _enter(  # noqa: C901 - a case for each kind of statement
         self,
         node: ast.AST,
         functions: tuple[Function, ...],
@@ -104,14 +104,14 @@ class SourceNames:
         call = used.value if isinstance(used, ast.Await) else used
         if isinstance(call, ast.Call):
             self.repeatable.append(call)
-            name = getattr(call.func, "id", getattr(call.func, "attr", None))
-            self.recursive.update(each for each in functions if each.name == name)
+            called = getattr(call.func, "id", getattr(call.func, "attr", None))
+            self.recursive.update(each for each in functions if each.name == called)
         for name, value in bindings:
             for prefix in prefixes:
                 self._attributes.setdefault(prefix + name, []).append(value)
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             inner = (*around, node) if isinstance(node, ast.Try) and field == "body" else around
-            block = getattr(node, field, ())
+            block: list[ast.AST] = getattr(node, field, [])
             for child in block if isinstance(block, list) else ():
                 self.blocks[child] = block
                 self._enter(child, functions, owner, inner)
@@ -172,7 +172,7 @@ class SourceNames:
         repeats: list[ast.expr] = getattr(node, "decorator_list", None) or []
         if isinstance(node, ast.For | ast.AsyncFor):
             repeats = [node.iter]
-        return [each for each in repeats if self.origin(each).startswith(_RETRIES)]
+        return [each for each in repeats if self.origin(each).startswith(RETRIES)]
 
     def called(self, node: ast.AST) -> Function | None:
         """Return the function of the file that a node calls."""
@@ -190,7 +190,7 @@ class SourceNames:
         own = [each for each in found if self._classes[each] in around[-1:]] if found[1:] else found
         return own[0] if len(own) == 1 else None
 
-    def services(self, client: ast.expr, depth: int = _DEPTH) -> frozenset[str]:
+    def services(self, client: ast.expr, depth: int = _DEPTH) -> frozenset[str]:  # noqa: C901 - a case for each kind
         """Return the services that an expression may be a client of; none if it is not told."""
         found: Sequence[ast.expr] = ()
         match client:
@@ -246,9 +246,11 @@ class SourceNames:
         values = [*call.args, *(each.value for each in call.keywords)]
         return frozenset(text for each in values for text in self.texts(each))
 
-    def resource(self, node: ast.expr) -> tuple[str | None, list[ast.expr]]:
+    def resource(
+        self, node: ast.expr, at: ast.AST | None = None
+    ) -> tuple[str | None, list[ast.expr]]:
         """Return the class of a resource object of boto3, and what it was made of."""
-        for value in (node, *self.values(node)) if isinstance(node, NAMED) else (node,):
+        for value in (node, *self.values(node, at)) if isinstance(node, NAMED) else (node,):
             match value:
                 case ast.Call(func=ast.Attribute(value=maker, attr=name), args=[_, *_] as made_of):
                     if name[:1].isupper() and self.services(maker):
@@ -333,7 +335,7 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def bindings_of(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def bindings_of(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:  # noqa: C901 - a case for each kind
     """Yield the names and attributes that a node binds, with their values.
 
     What an annotation has is the value of the name with `ANNOTATION` behind it.

@@ -72,7 +72,7 @@ class Code(str):
 
 def error_key(text: str) -> str:
     """Return what all spellings of an error, or of a state, have in common."""
-    letters = re.sub(r"[^a-z0-9]", "", text.lower()).removesuffix("exception")
+    letters = re.sub(r"[^a-z0-9]|(exception|fault)\Z", "", text.lower())
     return "notfound" if letters == "404" else letters
 
 
@@ -123,9 +123,6 @@ _STOPS: Final = re.compile(r"(?i)_*(is_?|should_?)?(stop|cancel|abort|shut_?down
 _GOES_ON: Final = re.compile(r"(?i)_*(is_?|keep_?)?(running|alive|active|going|polling)\Z")
 _GENERIC: Final = ("", "Exception", "BaseException")
 _OF_SERVICE: Final = (*_GENERIC, "ClientError")
-_OTHER_ERRORS: Final = re.compile(
-    r"(Key|Index|Value|Type|Attribute|Waiter|BotoCore|Runtime|Timeout|Connection|OS)Error"
-)
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
@@ -155,7 +152,8 @@ class Passes:
         self._calls: dict[tuple[ast.Call, int, frozenset[str]], ReadCall | None] = {}
         self._first = steps_left()
         self._reloads: dict[ast.AST, ast.Call] = {}
-        self._counts = dict(loop.counts())
+        self.counts = dict(loop.counts())
+        """The names that count passes or time, and whether they grow."""
         for world in (World(), World(error="")):
             self.outcome(world)
 
@@ -183,7 +181,7 @@ class Passes:
                 break
         return Outcome(frozenset(ends), frozenset(acts))
 
-    def _decide(self, node: ast.AST, holds: bool | None) -> bool:
+    def _decide(self, node: ast.AST, *, holds: bool | None) -> bool:
         """Return which way is followed, also where it is not known."""
         if holds is None and node not in self._chosen:
             place = len(self._chosen)
@@ -200,7 +198,7 @@ class Passes:
         """What the names of the function that is followed stand for in the loop."""
         self._depth, self._is_read = 0, False
         node = self._loop.passes
-        env: _Env = {name: _Count(grows) for name, grows in self._counts.items()}
+        env: _Env = {name: _Count(grows) for name, grows in self.counts.items()}
         try:
             if isinstance(node, ast.While):
                 env |= self._before()
@@ -211,7 +209,6 @@ class Passes:
                 if self._left(node.body, env):
                     raise _Exit("break")
             self._begin_pass(node, env)
-            return "stay"
         except _Exit as exit_:
             if not self._is_read:
                 return None
@@ -219,17 +216,18 @@ class Passes:
                 return "raise" if exit_.value is False else "leave"
             is_well = exit_.value == "exit 0" or self._is_caught_outside(exit_.value)
             return "leave" if is_well else "raise"
+        return "stay"
 
     def _begin_pass(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> None:
         if isinstance(node, ast.While):
             holds = self._test(node.test, env)
-            if self._is_read and not self._decide(node, holds):
+            if self._is_read and not self._decide(node, holds=holds):
                 raise _Exit("break")
 
     def _before(self) -> _Env:
         """Return the constants, such as flags, that the loop assigns, as before the first pass."""
         env: _Env = {}
-        for name in self._loop.assigned - self._counts.keys():
+        for name in self._loop.assigned - self.counts.keys():
             values = self._names.values(ast.Name(name), self._loop.node)
             before = [each for each in values if not self._loop.has(each)]
             value = self._constant(before[0]) if len(before) == 1 else UNKNOWN
@@ -240,7 +238,8 @@ class Passes:
     def _is_caught_outside(self, error: Any) -> bool:
         """Return whether an error of the service is caught around the loop, and is no problem."""
         handlers = [each for around in self._loop.around for each in around.handlers]
-        caught = [e for e in handlers if isinstance(error, Code) and self._catches(e, error)][:1]
+        is_aws = isinstance(error, Code | Part)
+        caught = [each for each in handlers if is_aws and self._catches(each, error)][:1]
         return any(
             {*_caught(each)}.isdisjoint(_OF_SERVICE)
             and not any(isinstance(e, ast.Raise) for e in each.body)
@@ -282,7 +281,7 @@ class Passes:
                 if holds is None and not any(map(_decides, [*body, *orelse])):
                     self._block([*body, *orelse], env)
                 else:
-                    self._block(body if self._decide(node, holds) else orelse, env)
+                    self._block(body if self._decide(node, holds=holds) else orelse, env)
             case ast.For() | ast.AsyncFor():
                 items = self._items(self._eval(node.iter, env))
                 for item in [UNKNOWN] if items is None else items:
@@ -313,12 +312,14 @@ class Passes:
                 raise _Exit("raise", "AssertionError")
             case ast.Match(subject=subject, cases=cases):
                 value = self._eval(subject, env)
-                for case in cases:
-                    known = [e.value for e in walk(case.pattern) if isinstance(e, ast.MatchValue)]
-                    texts = [self._eval(each, env) for each in known]
-                    same = self._truth(self._compare(ast.In(), value, texts)) if texts else None
-                    if self._decide(case, True if not texts and case.guard is None else same):
-                        return self._block(case.body, env)
+                taken = (each for each in cases if self._matches(each, value, env))
+                self._block(next((each.body for each in taken), []), env)
+
+    def _matches(self, case: ast.match_case, value: Any, env: _Env) -> bool:
+        known = [each.value for each in walk(case.pattern) if isinstance(each, ast.MatchValue)]
+        texts = [self._eval(each, env) for each in known]
+        same = self._truth(self._compare(ast.In(), value, texts)) if texts else None
+        return self._decide(case, holds=same if texts or case.guard is not None else True)
 
     def _try(self, node: ast.Try, env: _Env) -> None:
         try:
@@ -342,10 +343,11 @@ class Passes:
         if not isinstance(error, Code | Part):
             return error in names or not {*names}.isdisjoint(_GENERIC)
         is_any = not {*names}.isdisjoint(_OF_SERVICE)
-        codes = [e for e in names if not _OTHER_ERRORS.fullmatch(e) and e not in _OF_SERVICE]
+        # `client.exceptions.NotFound`, not a class of the file.
+        codes = [n for n in names if f"exceptions.{n}" in source(handler) and n not in _OF_SERVICE]
         self._note(error, codes)
         return is_any or (
-            self._decide(handler, None) if isinstance(error, Part) else error in codes
+            self._decide(handler, holds=None) if isinstance(error, Part) else error in codes
         )
 
     def _error(self, node: ast.expr | None, env: _Env) -> Any:
@@ -358,7 +360,7 @@ class Passes:
     def _assign(self, target: ast.expr, value: Any, env: _Env) -> None:
         match target:
             case ast.Name() | ast.Attribute():
-                if (name := source(target)) not in self._counts:
+                if (name := source(target)) not in self.counts:
                     (env if isinstance(target, ast.Name) else self._kept)[name] = value
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 values = self._items(value) or []
@@ -403,6 +405,8 @@ class Passes:
 
     def _member(self, owner: Any, key: Any, default: Any = UNKNOWN) -> Any:
         """Return an item or a member; what is not there is an error, if there is no default."""
+        if owner is None:
+            raise _Exit("raise", "TypeError")
         part = owner.part if isinstance(owner, Document) else owner
         if isinstance(part, Part) and (part is owner or key not in owner):
             if part.path == ERROR or not isinstance(key, str | int):
@@ -419,10 +423,11 @@ class Passes:
         return default if found is ABSENT else found
 
     def _compare(self, op: ast.cmpop, one: Any, other: Any) -> Any:
-        for count, kind in ((one, type(op)), (other, _MIRRORED.get(type(op), type(op)))):
+        kind = type(op)
+        for count, sign in ((one, kind), (other, _MIRRORED.get(kind, kind))):
             if isinstance(count, _Count) and kind not in (ast.In, ast.NotIn):
-                kind = kind if count.is_growing else _MIRRORED.get(kind, kind)
-                return kind in (ast.Lt, ast.LtE, ast.NotEq)
+                grows = sign if count.is_growing else _MIRRORED.get(sign, sign)
+                return grows in (ast.Lt, ast.LtE, ast.NotEq)
         for side, against in ((one, other), (other, one)):
             told = [e for e in _flat(against) if isinstance(e, str | int | float)]
             for each in _flat(side):
@@ -442,7 +447,7 @@ class Passes:
         """Return what a function gives for values; `UNKNOWN` if one of them is not known."""
         try:
             return UNKNOWN if any(map(_is_unknown, values)) else function(*values)
-        except Exception:  # noqa: BLE001 - whatever the file's own mistake is
+        except Exception:
             return UNKNOWN
 
     def _binary(self, op: ast.operator, one: Any, other: Any) -> Any:
@@ -457,7 +462,7 @@ class Passes:
 
     # --- expressions
 
-    def _eval(self, node: ast.expr, env: _Env, *, is_statement: bool = False) -> Any:  # noqa: C901, PLR0911, PLR0912 - a case for each kind
+    def _eval(self, node: ast.expr, env: _Env, *, is_statement: bool = False) -> Any:  # noqa: C901, PLR0912 - a case for each kind
         spend(3)
         match node:
             case ast.Constant(value=value):
@@ -490,7 +495,7 @@ class Passes:
                 return self._binary(op, self._eval(left, env), self._eval(right, env))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 holds = self._test(test, env)
-                return self._eval(body if self._decide(node, holds) else orelse, env)
+                return self._eval(body if self._decide(node, holds=holds) else orelse, env)
             case ast.NamedExpr(target=target, value=value):
                 result = self._eval(value, env)
                 self._assign(target, result, env)
@@ -551,12 +556,13 @@ class Passes:
             holds = _all([self._test(each, env) for each in generators[0].ifs])
             if holds is not False:
                 inner = self._comprehended(element, generators[1:], env)
-                found = None if None in (found, inner) or holds is UNKNOWN else [*found, *inner]
+                is_told = found is not None and inner is not None and holds is True
+                found = [*(found or []), *(inner or [])] if is_told else None
         return found
 
     # --- calls
 
-    def _call(self, node: ast.Call, env: _Env, *, is_statement: bool) -> Any:  # noqa: C901, PLR0911 - a case for each kind
+    def _call(self, node: ast.Call, env: _Env, *, is_statement: bool) -> Any:  # noqa: C901, PLR0912 - a case for each kind
         if isinstance(node.func, Function | ast.Lambda):  # what a library repeats, or a predicate
             names = [each.arg for each in node.func.args.args][-1:] if node.args else []
             values = [self._eval(each, env) for each in node.args]
@@ -585,7 +591,10 @@ class Passes:
         if last in _CLOCKS:
             return _Count(is_growing=True)
         owner = UNKNOWN if of is None else self._eval(of, env)
-        if isinstance(owner, Part | dict | list | str | _Count):
+        is_outside = isinstance(of, NAMED) and source(of) not in (env.keys() | self._kept.keys())
+        if isinstance(owner, list) and is_outside and is_statement:
+            self._acts.add("other")  # it grows from pass to pass
+        elif isinstance(owner, Part | dict | list | str | _Count):
             return self._method(owner, last, values)
         if of is None and (name in _BUILTINS or name in (*_LISTS, "all", "any", "next", "str")):
             return self._builtin(name, values)
@@ -600,9 +609,10 @@ class Passes:
     def _read_call(self, node: ast.Call, env: _Env) -> ReadCall | None:
         # Before it is assigned in a pass, a name is what it was before the loop.
         same = (
-            e
-            for e in self._loop.assigned_before
-            if isinstance(env.get(e, ""), Document | Part | str)
+            name
+            for name in self._loop.assigned_before
+            if isinstance(env.get(name, ""), Document | Part | str)
+            or self._names.resource(ast.Name(name), self._loop.node)[0]
         )
         stable = frozenset({*self._loop.constants, *same})
         key = node, id(self._given), stable
@@ -728,8 +738,6 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
     match handler.type:
         case None:
             return [""]
-        case ast.Call(args=[ast.Constant(value=str(code))]):
-            return [code]  # of Ansible
     kinds = getattr(handler.type, "elts", [handler.type])
     return [source(each).rpartition(".")[2] for each in kinds]
 

@@ -10,7 +10,9 @@ import functools
 import json
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +22,7 @@ from botocore.model import OperationModel
 
 from ..definitions.state_words import (
     ENDINGS,
+    gone_states,
     is_problem,
     is_underway,
     means_absence,
@@ -37,7 +40,7 @@ from .calls import ReadCall, services_by_method
 from .loop_source import method_verb
 from .loops import PollingLoop, RepeatedWaiter
 from .names import spend
-from .passes import ABSENT, ERROR, Document, Outcome, Part, World, error_key
+from .passes import ABSENT, ERROR, Document, End, Outcome, Part, World, error_key
 from .worlds import (
     OTHER,
     Answer,
@@ -55,9 +58,10 @@ from .worlds import (
 
 _SUCCESS, _FAILURE = AcceptorState.SUCCESS, AcceptorState.FAILURE
 _MISSING: Final = re.compile(r"(?i)not_?found|no_?such|not_?exist|404")
-_TRANSIENT: Final = re.compile(
-    r"(?i)throttl|too_?many|limit|unavailable|internal|timeout|slow_?down"
+_GOES_ON: Final = re.compile(
+    rf"(?i){_MISSING.pattern[4:]}|throttl|too_?many|limit|unavailable|internal|timeout|slow_?down"
 )
+"""Errors after which a wait may go on, too."""
 _ENDING_VERBS: Final = ("Abort", "Cancel", "Delete", "Kill", "Stop", "Terminate")
 _MOST_SERVICES = 20
 _STEPS_OF_MODEL = 30_000
@@ -187,6 +191,7 @@ class _Choice:
     def __init__(self, loop: PollingLoop, observed: ReadCall, read: _Read) -> None:
         self._loop, self._observed = loop, observed
         self._operation, self._call = read.operation, read.call
+        self._is_one = is_one_item(read.operation, read.call)
         paths = loop.passes.observed[observed]
         self._leaves = leaves(read.operation, paths, read.base)
         service = read.operation.service_model.service_name
@@ -204,15 +209,18 @@ class _Choice:
             return None
         self._try()
         self._leave_out()
+        self._by_answer = self._with_end("leave")
+        """The answers at which the loop is left."""
+        self._failures = {*sort_states(self._told("leave"), success=["DONE"]).failure}
+        self._goals = self._good_ends()
+        self._is_of_end = self._ends_something()
         outcomes = [outcome for _, outcome in self._tried]
         stays = [each for each in outcomes if "stay" in each.ends]
         if any("leave" in each.ends and len(each.ends) > 1 for each in outcomes):
             return None
         if not stays or any(each.acts - {"log"} for each in outcomes):
             return None
-        if not self._is_wait():
-            return None
-        chosen = self._shipped() or self._made()
+        chosen = (self._shipped() or self._made()) if self._is_wait() else None
         if chosen is None:
             return None
         name, start, waiter = chosen
@@ -223,27 +231,21 @@ class _Choice:
         for flag, event in self._loop.passes.stop_flags.items():
             options["cancel_event"] = event or "..."
             notes += [] if event else [f"now {flag}"]
+        if used := self._loop.source.used_later - self._loop.passes.counts.keys():
+            notes.append(f"{', '.join(sorted(used))}: from its outcome's response")
         if any(each.acts for each in stays):
             notes.append("on_attempt=: what the loop prints")
         return name, _line(self._loop, self._call, start, self._loop.max_wait, options, notes)
 
     def _try(self) -> None:
         """Try the loop with all answers that matter."""
-        is_one = is_one_item(self._operation, self._call)
-        found = self._leaves or []
-        singles = (
-            [*answers(found, self._waiters, is_one=is_one)]
-            if found
-            else [Answer({("",): None}, {}, None, frozenset())]
-        )
-        for answer in singles:
+        is_one, found = self._is_one, self._leaves or []
+        for answer in answers(found, self._waiters, is_one=is_one):
             self._add(answer)
-        left = [a for a, outcome in self._tried if outcome.ends == {"leave"}]
-        stayed = [a for a, outcome in self._tried if outcome.ends == {"stay"}]
-        if not is_one:
-            for pair in zip(left[:6], stayed[:6], strict=False):
-                for answer in mixed(found, *pair):
-                    self._add(answer)
+        left, stayed = self._with_end("leave"), self._with_end("stay")
+        for pair in [] if is_one else zip(left[:6], stayed[:6], strict=False):
+            for answer in mixed(found, *pair):
+                self._add(answer)
         names = dict(self._errors)
         for waiter in self._waiters:
             names |= {error_key(each): each for each in error_names(waiter)}
@@ -254,21 +256,16 @@ class _Choice:
 
     def _leave_out(self) -> None:
         """Leave out what decides nothing, such as what is printed at the end, and try again."""
-        found = self._leaves or []
-        ends = [
-            (tuple(map(repr, answer.values)), outcome)
-            for answer, outcome in self._tried
-            if answer.error is None
-        ]
         needed = []
-        for index, leaf in enumerate(found):
-            by_others: dict[tuple[str, ...], set[Outcome]] = {}
-            for values, each in ends:
-                others = (*values[:index], *values[index + 1 :])
-                by_others.setdefault(others, set()).add(each)
+        for index, leaf in enumerate(self._leaves or []):
+            by_others: dict[tuple[str, ...], set[Outcome]] = defaultdict(set)
+            for answer, outcome in self._tried:
+                values = [*map(repr, answer.values)]
+                others = (*values[:index], "", *values[index + 1 :])
+                by_others[others].add(outcome)
             if any(len(each) > 1 for each in by_others.values()):
                 needed.append(leaf)
-        if len(needed) < len(found):
+        if needed != self._leaves:
             self._leaves, self._tried, self._outcomes = needed, [], {}
             self._try()
 
@@ -280,58 +277,52 @@ class _Choice:
             self._outcomes[key] = self._loop.passes.outcome(world)
         self._tried.append((answer, self._outcomes[key]))
 
-    def _left(self) -> list[Answer]:
-        return [answer for answer, outcome in self._tried if outcome.ends == {"leave"}]
-
-    def _told(self, end: str) -> set[str]:
-        """Return the texts that the loop names and at which it ends so."""
-        return {
-            text
-            for answer, outcome in self._tried
-            if outcome.ends == {end} and answer.error is None
-            for text in answer.told
-        }
-
-    def _missing(self) -> list[Answer]:
-        """Return the errors that the loop names, that say not found, and after which it goes on."""
+    def _with_end(self, end: str, *, is_error: bool = False) -> list[Answer]:
+        """Return the answers, or the errors, at which the loop ends so, whatever else decides."""
         return [
             answer
             for answer, outcome in self._tried
-            if answer.error
-            and answer.told
-            and outcome.ends == {"stay"}
-            and _MISSING.search(answer.error)
+            if outcome.ends == {end} and (answer.error is not None) is is_error
         ]
+
+    def _told(self, end: str) -> set[str]:
+        """Return the texts that the loop names and at which it ends so."""
+        return {text for answer in self._with_end(end) for text in answer.told}
+
+    def _missing(self) -> list[Answer]:
+        """Return the errors that the loop names, that say not found, and after which it goes on."""
+        stays = self._with_end("stay", is_error=True)
+        return [each for each in stays if each.told and _MISSING.search(str(each.error))]
+
+    def _good_ends(self) -> set[str]:
+        """Return the states that end a process well, as far as the loop leaves it open."""
+        known = [each for leaf in self._leaves or [] for each in spelled_texts(leaf)[:-1]]
+        good = {each for each in sort_states(known).success if "OUT" not in state_words(each)}
+        # Of `CREATE_IN_PROGRESS`, the end is `CREATE_COMPLETE`.
+        words = frozenset().union(*map(state_words, self._told("stay"))) - {"IN", "PROGRESS"}
+        return {each for each in good if state_words(each) & words} or good
 
     def _is_wait(self) -> bool:
         """Return whether the loop waits for what a waiter may wait for."""
-        left = self._left()
-        by_answer = [answer for answer in left if answer.error is None]
-        stays = [a for a, o in self._tried if a.error is None and "stay" in o.ends]
-        if not stays:
+        if not any(a.error is None and "stay" in o.ends for a, o in self._tried):
             # It goes on after errors alone: a retry, unless until something is there.
-            return bool(self._missing() and by_answer)
-        told, stay_words = self._told("leave"), self._told("stay")
-        failures = {*sort_states(told, success=["DONE"]).failure}
-        if told and told <= failures and (len(told) > 1 or any(map(is_problem, told))):
-            return self._ends_something() and not all(map(is_problem, told))
-        known = {
-            error_key(t) for each in self._leaves or [] for t in spelled_texts(each, self._texts())
-        }
-        words = frozenset().union(*map(state_words, stay_words))
-        texts = {
-            error_key(t) for each in self._leaves or [] for t in each.told if isinstance(t, str)
-        }
-        return bool(left) and (not texts or bool(texts & known) or is_underway(words))
-
-    def _texts(self) -> set[str]:
-        return {t for waiter in self._waiters for t in _known_texts(waiter)}
+            return bool(self._missing() and self._by_answer)
+        told = self._told("leave")
+        if told and told <= self._failures and (len(told) > 1 or any(map(is_problem, told))):
+            return self._is_of_end and not all(map(is_problem, told))
+        texts = {text for waiter in self._waiters for text in texts_of(waiter)}
+        found = self._leaves or []
+        known = {error_key(each) for leaf in found for each in spelled_texts(leaf, texts)}
+        named = {error_key(each) for leaf in found for each in leaf.names}
+        words = frozenset().union(*map(state_words, self._told("stay")))
+        is_known = not named or bool(named & known) or is_underway(words)
+        return is_known and bool(self._by_answer or self._with_end("leave", is_error=True))
 
     def _ends_something(self) -> bool:
         """Return whether the loop waits until something has been stopped or deleted."""
-        stay = self._told("stay")
-        words = [w for text in stay for w in state_words(text) if is_underway([w])]
-        if words and all(w.startswith((*ENDINGS, "STOP", "CANCEL", "ABORT")) for w in words):
+        going = [state_words(each) for each in self._told("stay") if is_underway(state_words(each))]
+        ends = (*ENDINGS, "STOP", "CANCEL", "ABORT")
+        if going and all(any(word.startswith(ends) for word in words) for words in going):
             return True
         noun = resource_of(self._operation.name)
         for call in self._loop.source.calls_before():
@@ -349,65 +340,59 @@ class _Choice:
             given[name] = items if element_of(members.get(name)) is not None else "?"
         return verdict(waiter, _matching(waiter), answer, given)
 
-    def _distance(self, waiter: WaiterDefinition) -> float | None:
-        """Return how many answers a waiter takes otherwise; None if it is another wait."""
-        told = self._told("leave")
-        failures = {*sort_states(told, success=["DONE"]).failure}
-        is_failed = told - failures and not self._ends_something()
-        hits, distance, by_answer = 0, 0.0, self._left_by_answer()
-        for answer, outcome in self._tried:
-            ends, state = outcome.ends, self._verdict(waiter, answer)
-            if ends == {"raise"} and self._has_more(answer):
-                continue  # It fails by what no waiter of ours reads.
-            if ends == {"raise"} and not by_answer and [] in answer.values:
-                continue  # An empty list, too, says that it is gone.
-            if state is _SUCCESS and ends != {"leave"}:
-                if answer.error is None or answer.told or not by_answer:
-                    return None
-            elif ends == {"leave"} and state is _SUCCESS:
-                hits += 1
-            elif ends == {"leave"} and answer.error and self._loop.source.around and by_answer:
-                pass  # What is caught around the loop is no end that it waits for.
-            elif ends == {"leave"} and answer.told:
-                if not (is_failed and answer.told <= failures):
-                    return None
-                distance += state is not _FAILURE
-            elif ends == {"leave"}:
-                distance += state is not _FAILURE
-            elif ends == {"stay"} and answer.told and state is _FAILURE:
-                # To fail at once while it is deleted is no other wait for it to be there.
-                words = frozenset().union(*map(state_words, answer.told))
-                if not (_goes_on(answer.error) if answer.error else is_underway(words)):
-                    return None
-            elif answer.told and state is not _FAILURE:
-                distance += 0.5
+    def _distance(self, waiter: WaiterDefinition) -> float:
+        """Return how many answers a waiter takes otherwise; infinite if it is another wait."""
+        verdicts = [(a, o.ends, self._verdict(waiter, a)) for a, o in self._tried]
+        if not any(state is _SUCCESS and ends == {"leave"} for _, ends, state in verdicts):
+            return inf
         # A condition may ask for more than the state: another waiter is nearer.
-        matchers = [e.matcher for e in waiter.acceptors if e.state is _SUCCESS]
+        matchers = [each.matcher for each in waiter.acceptors if each.state is _SUCCESS]
         paths = [each.matcher for each in matchers if isinstance(each, DocumentMatcher)]
         has_more = any(each.comparator is PathComparator.BOOLEAN_EQUALS for each in paths)
-        return distance + 0.1 * has_more if hits else None
+        return sum(self._cost(*each) for each in verdicts) + 0.1 * has_more
 
-    def _has_more(self, answer: Answer) -> bool:
-        """Return whether there is what the loop asks for besides what it compares."""
+    def _cost(self, answer: Answer, ends: frozenset[End], state: AcceptorState) -> float:
+        told, is_left = answer.told, ends == {"leave"}
         pairs = [*zip(self._leaves or [], answer.values, strict=False)]
         asked = [value for leaf, value in pairs if leaf.is_asked_for]
-        return len(asked) < len(pairs) and any(e is not ABSENT and e != [] for e in asked)
-
-    def _left_by_answer(self) -> bool:
-        return any(answer.error is None for answer in self._left())
+        if (
+            ends == {"raise"}
+            and len(asked) < len(pairs)
+            and any(e not in (ABSENT, []) for e in asked)
+        ):
+            return 0  # It fails by what no waiter of ours reads.
+        texts = [each for each in answer.values if isinstance(each, str)]
+        is_gone = [] in answer.values or bool(gone_states(texts, self._operation.name))
+        if ends == {"raise"} and not self._by_answer and is_gone:
+            return 0
+        if state is _SUCCESS:
+            is_other = answer.error and not told and self._by_answer
+            return 0 if is_left or is_other else inf
+        # What is caught around the loop is no end that it waits for.
+        is_around = answer.error and self._loop.source.around and self._by_answer
+        if is_left and told and not is_around:
+            is_failure = told <= self._failures < self._told("leave") and not self._is_of_end
+            return (state is not _FAILURE) if is_failure else inf
+        if ends == {"stay"} and told and state is _FAILURE:
+            # To fail at once while it is deleted is no other wait for it to be there.
+            words = frozenset().union(*map(state_words, told))
+            goes_on = _GOES_ON.search(answer.error) if answer.error else is_underway(words)
+            return 0 if goes_on else inf
+        if is_left and not sort_states(texts, success=["DONE"]).failure:
+            return inf if self._goals & {*texts} else 1
+        return (1 if is_left else 0.5 * bool(told)) * (state is not _FAILURE)
 
     def _shipped(self) -> tuple[str | None, str, WaiterDefinition] | None:
         """Return the nearest waiter that has a name, and how a call of it begins."""
-        is_named = any(answer.told for answer in self._left())
-        wants_end = None if is_named else self._ends_something()
-        fit: dict[WaiterDefinition, float] = {}
-        for waiter in self._waiters:
-            distance = self._distance(waiter)
-            if distance is not None and (
-                wants_end is None or wants_end is means_absence(waiter.name)
-            ):
-                fit[waiter] = distance
-        nearest = [each for each, distance in fit.items() if distance == min(fit.values())]
+        left = [*self._by_answer, *self._with_end("leave", is_error=True)]
+        is_named = any(answer.told for answer in left)
+        fit = {
+            waiter: self._distance(waiter)
+            for waiter in self._waiters
+            if is_named or means_absence(waiter.name) is self._is_of_end
+        }
+        least = min(fit.values(), default=inf)
+        nearest = [waiter for waiter, distance in fit.items() if distance == least < inf]
         if len(nearest) != 1:
             return None
         name = xform_name(nearest[0].name)
@@ -432,7 +417,7 @@ class _Choice:
                     waiter = made_waiter(self._operation, states, chosen)
                 except (TypeError, ValueError):
                     continue
-            if self._distance(waiter) is not None:
+            if self._distance(waiter) < inf:
                 state = repr(states if states[1:] else states[0])
                 options = f"until_state={state}, " + (f"state_path={chosen!r}, " if chosen else "")
                 start = f"{self._function()}({self._call.client}, {self._operation.name!r}, "
@@ -443,17 +428,15 @@ class _Choice:
         """Yield the states that a waiter may wait for, each with the expression for it."""
         path = leaf.expression
         if is_text(leaf.shape) and not leaf.is_asked_for:
-            left = self._told("leave")
-            known = spelled_texts(leaf)
-            failures = (
-                sort_states(left, success=["DONE"]).failure if not self._ends_something() else ()
-            )
-            until = [each for each in known if each in left and each not in failures]
+            left, known = self._told("leave"), spelled_texts(leaf)
+            others = {text for answer in self._by_answer for text in answer.values} & self._goals
+            until = [e for e in known if e in left and (self._is_of_end or e not in self._failures)]
             if not left:
-                others = {t for a in self._left() for t in a.values if t != OTHER}
-                until = [each for each in sort_states(known[:-1]).success if each in others]
+                until = [each for each in known if each in others]
             yield until or [each for each in known if each in left], path
-        elif leaf.shape.type_name == "boolean":
+            return
+        path = path.replace("[]", "[0]") if self._is_one else path
+        if leaf.shape.type_name == "boolean":
             yield from ((["true"], f"to_string({path})"), (["false"], f"to_string({path})"))
         elif numbers := [each for each in leaf.told if isinstance(each, int | float)]:
             for number in numbers:
@@ -461,25 +444,13 @@ class _Choice:
                     yield ["reached"], f"{path} {sign} `{number}` && 'reached'"
         else:
             yield [GONE], path
-            yield from (
-                (["there"], f"{path} && 'there'"),
-                (["absent"], f"{path} && 'there' || 'absent'"),
-            )
-
-
-def _goes_on(error: str) -> bool:
-    """Return whether a wait may go on after an error that the loop goes on after."""
-    return bool(_MISSING.search(error) or _TRANSIENT.search(error))
+            yield ["there"], f"{path} && 'there'"
+            yield ["absent"], f"{path} && 'there' || 'absent'"
 
 
 @functools.cache
 def _matching(waiter: WaiterDefinition) -> Matching:
     return Matching(waiter.acceptors)
-
-
-@functools.cache
-def _known_texts(waiter: WaiterDefinition) -> frozenset[str]:
-    return frozenset(texts_of(waiter))
 
 
 _waiters = functools.cache(definitions_of)

@@ -45,18 +45,26 @@ class Leaf(NamedTuple):
         """The JMESPath expression."""
         return ".".join(self.members).replace(f".{EACH}", "[]")
 
+    @property
+    def names(self) -> list[str]:
+        """The texts that the loop compares it with."""
+        return [e for e in self.told if isinstance(e, str) and not _is_part(e)]
+
     def alike(self, value: Any) -> Any:
         """Return what stands for a value: that of all texts that the loop does not name."""
-        texts = [each for each in self.told if isinstance(each, str)]
-        is_told = any(e.startswith("ANY") or e.endswith("ANY") for e in texts) or any(
-            error_key(value) == error_key(each) for each in texts if isinstance(value, str)
-        )
-        return value if is_told or not isinstance(value, str) else OTHER
+        if not isinstance(value, str) or any(isinstance(e, str) and _is_part(e) for e in self.told):
+            return value
+        return value if error_key(value) in map(error_key, self.names) else OTHER
 
     @property
     def is_asked_for(self) -> bool:
         """Whether the loop asks only whether it is there."""
         return self.told == {THERE}
+
+
+def _is_part(text: str) -> bool:
+    """Return whether a text stands for all that begin or end with a part of it."""
+    return text.startswith("ANY") or text.endswith("ANY")
 
 
 class Answer(NamedTuple):
@@ -87,8 +95,11 @@ def leaves(
         base: what leads to the object that the paths begin at, of a resource object.
     """
     found = []
-    for path, compared in observed.items():
-        if path == ERROR or not path or not compared:
+    for place, compared in observed.items():
+        # That an item of a list is there says that the list has one.
+        is_item = place[-1:] == (EACH,) and compared == {THERE}
+        path = place[:-1] if is_item else place
+        if path == ERROR or not path or not compared or (is_item and path in observed):
             continue
         reached = _reached(operation, path, base)
         if reached is None:
@@ -183,7 +194,7 @@ def _answer(found: Sequence[Leaf], rows: Sequence[Sequence[Any]]) -> Answer:
     for index, row in enumerate(rows):
         pairs = [*zip(found, row, strict=True)]
         for leaf, value in sorted(pairs, key=lambda pair: len(pair[0].path)):
-            keys = {error_key(each) for each in leaf.told if isinstance(each, str)}
+            keys = set(map(error_key, leaf.names))
             if isinstance(value, str) and error_key(value) in keys:
                 told.add(value)
             _put(read, _at(leaf.path, index), value)
@@ -217,7 +228,10 @@ def _put(at: Any, path: Sequence[str | int], value: Any) -> None:
     for position, name in enumerate(path):
         rest = path[position + 1 :]
         new = value if not rest else [] if isinstance(rest[0], int) else Document()
-        new = [Document() for _ in new] if isinstance(new, list) else new
+        if isinstance(new, list):
+            new = [Document() for _ in new]
+        elif isinstance(new, Document):
+            new = Document(new)
         if isinstance(at, list) and isinstance(name, int):
             if not at and at is not made:
                 return
@@ -255,7 +269,7 @@ def _values(leaf: Leaf, texts: Collection[str], *, is_one: bool) -> Iterator[Any
     elif shape.type_name == "string" and not leaf.is_asked_for:
         yield from spelled_texts(leaf, texts)
     else:
-        yield OTHER if is_value(shape) else Document()
+        yield OTHER if is_value(shape) else Document(any=OTHER)
 
 
 def spelled_texts(leaf: Leaf, texts: Collection[str] = ()) -> list[str]:
@@ -263,6 +277,8 @@ def spelled_texts(leaf: Leaf, texts: Collection[str] = ()) -> list[str]:
     known = list(leaf.shape.metadata.get("enum", ()))
     keys = {error_key(each) for each in known}
     told = sorted(each for each in leaf.told if isinstance(each, str))
+    # A state that is made of a part of its name, where none is known.
+    told = [each for each in told if not (known and _is_part(each))]
     if keys & set(map(error_key, told)):
         told = []  # What the model does not list, the service does not answer.
     more = [each for each in (*told, *sorted(texts)) if error_key(each) not in keys]
