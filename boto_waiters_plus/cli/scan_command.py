@@ -41,7 +41,6 @@ _KEEP = re.compile(rb"#\s*boto-wait:\s*keep\b")
 _WAITS = re.compile(
     rb"sleep\(|\.wait\(|tenacity|backoff|retrying|polling|waiting|wait_(?:for|until)|poll\("
 )
-_LOOPS = re.compile(rb"\bwhile\b|\0")
 _METHODS = re.compile(rb"\.(\w+)(?=\()")
 _SKIPPED = ("__pycache__", "node_modules", "site-packages", "venv")
 """Folders that are not searched, beside those whose names begin with a dot."""
@@ -190,7 +189,7 @@ def _findings(file: Path) -> list[_Finding]:
         if file.suffix == _NOTEBOOK:
             source, cells = _of_notebook(json.loads(content), is_read=is_read)
         # To parse takes most of the time.
-        loops = polling_loops(_parsed(source)) if is_read or _LOOPS.search(content) else []
+        loops = polling_loops(_parsed(source)) if is_read else []
         lines = (source if isinstance(source, bytes) else source.encode()).splitlines()
         kept = [each for each in loops if not _is_kept(lines, each.source.head)]
         found = list(zip(kept, replacements(kept) if kept else [], strict=True))
@@ -234,8 +233,9 @@ def _content(file: Path) -> bytes:
         # Another file may have the name by now than when the folder was listed.
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise NotReadError("not a regular file")
-        content = opened.read(4 * _MOST_BYTES + 1)
-    if len(content) > 4 * _MOST_BYTES:
+        most = _MOST_BYTES * (4 if file.suffix == _NOTEBOOK else 1)
+        content = opened.read(most + 1)
+    if len(content) > most:
         raise NotReadError("too large")
     return content
 

@@ -7,14 +7,14 @@ import copy
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple, cast
 
 from ..definitions.shipped import from_groups, pollable_list, shipped_services, unread_shipped
 from ..definitions.words import READS
 from ..service.catalog import client_name, squashed
 from .loop_source import OF_OBJECTS, LoopSource, method_verb
-from .names import Function, SourceNames, inside, names_in, source, spend, walk
+from .names import Function, SourceNames, names_in, source, spend, walk
 
 Arguments = Mapping[str, ast.expr]
 """What the parameters of a function stand for."""
@@ -58,13 +58,14 @@ def reads(names: SourceNames, node: ast.AST) -> bool:
     return False
 
 
-def reads_in(loop: LoopSource, nodes: Iterable[ast.AST], depth: int = 4) -> bool:
-    """Return whether nodes, or functions of the file that they call, may read something."""
-    for node in nodes:
-        function = loop.names.called(node) or loop.names.property_of(node) if depth else None
-        if reads(loop.names, node) or (
-            function is not None and reads_in(loop, inside(function), depth - 1)
-        ):
+def reads_in(names: SourceNames, node: ast.AST, depth: int = 4) -> bool:
+    """Return whether a node, or a function of the file that it calls, may read something."""
+    for each in walk(node):
+        function = names.called(each) or names.property_of(each) if depth else None
+        if function is not None and function not in names.reading:
+            names.reading[function] = False  # if it calls itself
+            names.reading[function] = reads_in(names, function, depth - 1)
+        if reads(names, each) or (function is not None and names.reading[function]):
             return True
     return False
 

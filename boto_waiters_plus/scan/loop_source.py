@@ -35,14 +35,12 @@ _TARGETS: Final = ("target", "predicate", "func", "condition")
 
 def polls(call: ast.Call, names: SourceNames) -> bool:
     """Return whether a call calls a function until it returns a true, or the right, value."""
+    if not _LIKE_POLLS.match(getattr(call.func, "attr", getattr(call.func, "id", ""))):
+        return False
     name = names.origin(call)
     given = [*call.args[:1], *(e for word in _TARGETS for e in named(call, word))]
-    is_like = _LIKE_POLLS.match(name.rpartition(".")[2]) and not name.startswith(
-        "boto_waiters_plus"
-    )
-    return name.startswith(_POLLS) or (
-        bool(is_like) and any(isinstance(each, ast.Lambda) for each in given)
-    )
+    is_told = any(isinstance(each, ast.Lambda) for each in given)
+    return name.startswith(_POLLS) or (is_told and not name.startswith("boto_waiters_plus"))
 
 
 def method_verb(method: str) -> str:
@@ -181,10 +179,10 @@ class LoopSource:
     @functools.cached_property
     def used_later(self) -> set[str]:
         """The names that the loop assigns and that are used behind it."""
-        end = self.node.end_lineno if isinstance(self.node, Loop) else None
-        around = walk(self.names.scopes(self.node)[-1]) if end is not None else []
-        names = (e for e in around if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load))
-        return {each.id for each in names if each.lineno > (end or 0)} & self.assigned
+        if not isinstance(self.node, Loop):
+            return set()
+        uses, end = self.names.last_use(self.names.scopes(self.node)[-1]), self.node.end_lineno or 0
+        return {each for each in self.assigned if uses.get(each, 0) > end}
 
     @property
     def lines(self) -> tuple[int, int] | None:

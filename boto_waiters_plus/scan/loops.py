@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from .bounds import loop_bounds
 from .calls import ReadCall, client_call, reads_in
 from .loop_source import LoopSource, polls
-from .names import Function, Loop, SourceNames, inside, walk
+from .names import Function, Loop, SourceNames, inside
 from .passes import Passes
 
 _COUNTERS: Final = ("range", "itertools.count", "count")
@@ -69,7 +69,7 @@ def _polling_loop(loop: LoopSource) -> PollingLoop | None:
     waiter = _repeated_waiter(loop) if isinstance(node, Loop) else None
     if waiter is None and not (loop.retries or loop.sleeps):
         return None
-    if waiter is None and not reads_in(loop, walk(loop.passes)):
+    if waiter is None and not reads_in(names, loop.passes):
         return None
     passes = Passes(loop)
     if waiter is None and not passes.observed:

@@ -61,6 +61,8 @@ class SourceNames:
         self._classes: dict[Function, ast.ClassDef | None] = {}
         """The class around each function."""
         self._origins: dict[str, str] = {}
+        self.reading: dict[ast.AST, bool] = {}
+        """Whether functions may read something, as far as it was asked for."""
         self.recursive: set[ast.AST] = set()
         """The functions that call themselves."""
         self.around: dict[ast.AST, tuple[ast.Try, ...]] = {}
@@ -68,6 +70,9 @@ class SourceNames:
         self.blocks: dict[ast.AST, list[ast.AST]] = {}
         """The statements among which a statement is."""
         self._bound: dict[ast.AST, dict[str, list[ast.expr]]] = {}
+        self._last_uses: dict[ast.AST, dict[str, int]] = {}
+        self._services: dict[tuple[str, tuple[ast.AST, ...]], frozenset[str]] = {}
+        """The services of names, by their scopes."""
         self._attributes: dict[str, list[ast.expr]] = {}
         self._enter(tree, (), None, ())
 
@@ -159,6 +164,15 @@ class SourceNames:
         spend(len(found))
         return found
 
+    def last_use(self, scope: ast.AST) -> dict[str, int]:
+        """Return the last lines in which the names of a scope are read."""
+        if scope not in self._last_uses:
+            names = [each for each in walk(scope) if isinstance(each, ast.Name)]
+            read = (each for each in names if isinstance(each.ctx, ast.Load))
+            lines = sorted((each.lineno, each.id) for each in read)
+            self._last_uses[scope] = {name: line for line, name in lines}
+        return self._last_uses[scope]
+
     def bound(self, scope: ast.AST) -> dict[str, list[ast.expr]]:
         """Return what each name and attribute is bound to in a scope."""
         if scope not in self._bound:
@@ -190,8 +204,16 @@ class SourceNames:
         own = [each for each in found if self._classes[each] in around[-1:]] if found[1:] else found
         return own[0] if len(own) == 1 else None
 
-    def services(self, client: ast.expr, depth: int = _DEPTH) -> frozenset[str]:  # noqa: C901 - a case for each kind
+    def services(self, client: ast.expr, depth: int = _DEPTH) -> frozenset[str]:
         """Return the services that an expression may be a client of; none if it is not told."""
+        if not isinstance(client, ast.Name) or depth < _DEPTH:
+            return self._services_of(client, depth)
+        key = client.id, self.scopes(client)
+        if key not in self._services:
+            self._services[key] = self._services_of(client, depth)
+        return self._services[key]
+
+    def _services_of(self, client: ast.expr, depth: int) -> frozenset[str]:  # noqa: C901 - a case for each kind
         found: Sequence[ast.expr] = ()
         match client:
             case ast.Call(

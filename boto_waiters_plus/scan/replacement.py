@@ -128,7 +128,7 @@ def _of_call(loop: PollingLoop, call: ReadCall) -> Replacement | None:
     if len(found) != 1:
         return Replacement() if found else None
     [read] = found
-    spend(2_000)
+    spend(500)
     chosen = None if call.is_of_items else _Choice(loop, call, read).best()
     return Replacement(
         read.operation.service_model.service_name, read.operation.name, *(chosen or ())

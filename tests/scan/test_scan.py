@@ -4,7 +4,9 @@ import ast
 import errno
 import json
 import os
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,14 @@ glue = boto3.client("glue")
 while glue.get_crawler(Name="c")["Crawler"]["State"] != "READY":
     time.sleep(10)
 """
-LINE = "glue.wait_until_crawler_ready(Name='c', max_wait=..., min_delay=10, delay_pace='fixed')"
+LINE = (
+    "glue.wait_until_crawler_ready(Name='c', max_wait=..., min_delay=10, delay_pace='fixed')"
+    "  # max_wait: the seconds to wait at most"
+)
+NEEDED = (
+    "boto-wait scan: the lines need `import boto_waiters_plus as bwp`, and `bwp.install()` where "
+    "the program starts\n"
+)
 UNCLEAR = """import time
 while client.get_job_run(**options)["State"] != wanted:
     time.sleep(1)
@@ -41,7 +50,7 @@ def test_form_of_a_loop(row, scan):
     code, out, err = scan("\n".join(row["source"]), "--output json")
     lines = [each["replacement"] for each in json.loads(out)]
     assert lines == ([] if row["writes"] is None else [row["writes"]])
-    assert (code, err) == (0, f"boto-wait scan: files: 1, loops: {len(lines)}\n")
+    assert (code, err.startswith(f"boto-wait scan: files: 1, loops: {len(lines)}")) == (0, True)
     for line in lines:
         ast.parse(f"async def f():\n {line}")
 
@@ -56,9 +65,58 @@ def test_fail_on_found_exits_with_1(scan, text, code):
     assert scan(text, "--fail-on FOUND")[0] == code
 
 
-def test_unclear_loops_are_printed_with_all(scan):
-    assert scan(UNCLEAR)[1] == ""
-    assert scan(UNCLEAR, "--all")[1].startswith("deploy.py:2:1: ")
+def test_unclear_loops_are_counted_and_printed_with_all(scan):
+    code, out, err = scan(UNCLEAR)
+    assert (code, out, err) == (0, "", "boto-wait scan: files: 1, loops: 0, unclear: 1 (--all)\n")
+    code, out, err = scan(UNCLEAR, "--all")
+    assert out.startswith("deploy.py:2:1: ")
+    assert err == "boto-wait scan: files: 1, loops: 0, unclear: 1\n"
+
+
+def test_what_the_lines_need_is_said_once(scan):
+    assert scan(LOOP + LOOP)[2] == "boto-wait scan: files: 1, loops: 2\n" + NEEDED
+
+
+@pytest.mark.parametrize("kept", [
+    LOOP.replace('"READY":', '"READY":  # boto-wait: keep'),
+    LOOP.replace("while", "# boto-wait: keep, it is the demo\nwhile"),
+    ("from tenacity import retry\n# boto-wait: keep\n@retry\ndef f():\n"
+     "    assert boto3.client('glue').get_crawler(Name='c')['Crawler']['State'] == 'READY'\n"),
+])  # fmt: skip
+def test_comment_leaves_a_loop_alone(kept, scan):
+    assert scan(kept, "--all") == (0, "", "boto-wait scan: files: 1, loops: 0\n")
+
+
+def test_comment_of_one_loop_leaves_the_next(scan):
+    kept = LOOP.replace('"READY":', '"READY":  # boto-wait: keep')
+    assert scan(kept + LOOP)[2].startswith("boto-wait scan: files: 1, loops: 1\n")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patch")
+def test_patch_is_applied_by_git(tmp_path, scan):
+    before = f"{LOOP}print('ready')"
+    code, patch, err = scan(before.replace("\n", "\r\n"), "--diff", name="deploy.py")
+    assert (code, err) == (0, "boto-wait scan: files: 1, loops: 1\n" + NEEDED)
+    subprocess.run(["git", "init", "-q"], check=True)
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), check=True)
+    after = Path("deploy.py").read_bytes().decode()
+    assert after == f"{LOOP.partition('while')[0]}{LINE}\nprint('ready')".replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("loop", [
+    LOOP + "    print('not yet')\n",
+    LOOP.replace("time.sleep(10)", "self.passes = 1\n    time.sleep(10)"),
+    ("def f():\n  while True:\n    if glue.get_crawler(Name='c')['Crawler']['State'] == 'READY':\n"
+     "      return True\n    time.sleep(1)\n"),
+    ("state = ''\nwhile state != 'READY':\n"
+     "    state = glue.get_crawler(Name='c')['Crawler']['State']\n    time.sleep(1)\n"
+     "print(state)\n"),
+])  # fmt: skip
+def test_patch_leaves_what_would_be_lost(loop, scan):
+    text = LOOP.partition("while")[0] + loop.removeprefix(LOOP.partition("while")[0])
+    code, out, err = scan(text, "--diff")
+    assert (code, out) == (0, "")
+    assert err.startswith("boto-wait scan: files: 1, loops: 1\n")
 
 
 def test_notebook_names_cell_and_line(scan):
@@ -75,13 +133,17 @@ def test_notebook_names_cell_and_line(scan):
 def test_annotations_name_the_line(scan):
     _, out, _ = scan(LOOP, "--output github")
     assert out.startswith("::notice file=deploy.py,line=3,col=1,title=PollingLoop::glue ")
-    [result] = json.loads(scan(LOOP, "--output sarif")[1])["runs"][0]["results"]
+    found = json.loads(scan(LOOP, "--output sarif", name="my%deploy.py")[1])
+    [result] = found["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "my%25deploy.py"
     assert (result["ruleId"], result["level"]) == ("PollingLoop", "note")
     assert LINE in result["message"]["text"]
 
 
 @pytest.mark.parametrize(("name", "text"), [
-    ("deploy.py", "while True\n"), ("deploy.py", "\x00"), ("n.ipynb", "{"), ("n.ipynb", "{}"),
+    ("deploy.py", LOOP + "while True\n"), ("deploy.py", LOOP + "\x00"),
+    ("n.ipynb", "{"), ("n.ipynb", "{}"),
 ])  # fmt: skip
 def test_unreadable_file_is_a_message(scan, name, text):
     code, out, err = scan(text, name=name)
@@ -93,7 +155,7 @@ def test_files_of_folders_are_parsed_not_run(tmp_path, command):
     for name in ("a.py", "b.txt", "venv/c.py", ".d.py"):
         (tmp_path / name).write_text(f"raise SystemExit\n{LOOP}")
     code, out, err = command("scan", tmp_path)
-    assert (code, err) == (0, "boto-wait scan: files: 1, loops: 1\n")
+    assert (code, err) == (0, "boto-wait scan: files: 1, loops: 1\n" + NEEDED)
     assert out.startswith(f"{tmp_path / 'a.py'}:4:1: ")
 
 
@@ -107,7 +169,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path, command):
     given.symlink_to(folder)
     _, out, err = command("scan", given, folder / "e.py")
     assert [line.split(":")[0] for line in out.splitlines()] == [f"{given}/a.py", f"{folder}/e.py"]
-    assert err == "boto-wait scan: files: 2, loops: 2\n"
+    assert err == "boto-wait scan: files: 2, loops: 2\n" + NEEDED
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has none of them")
@@ -150,7 +212,6 @@ def test_large_file_is_not_read(tmp_path, command, name, size):
 SERVICES = Session().get_available_services()
 FUNCTION = "def f(a):\n" + " f(a + a)\n" * 500
 HARD = {
-    "names": "a = a\n" * 3000 + UNCLEAR.replace("wanted", "a"),
     "functions": FUNCTION + UNCLEAR.replace("wanted", "f(client)") + "    f(1)\n" * 500,
     "tests": UNCLEAR + "    if n > 9: pass\n    n += 1\n" * 2000,
     "branches": LOOP + "    if a == 'a': pass\n" + "    elif a == 'b': pass\n" * 400,
