@@ -90,7 +90,8 @@ def _of_retry(loop: LoopSource, retry: ast.expr) -> Iterator[_Found]:
                 if is_call and _number(value) is None and kind == "delay":
                     continue
                 # `seconds(5)` of such a file gives milliseconds.
-                is_plain = not is_milliseconds or kind == "count" or is_call
+                is_unit = is_call and _number(value) is not None
+                is_plain = not is_milliseconds or kind == "count" or is_unit
                 yield kind, value if is_plain else ast.BinOp(value, ast.Div(), ast.Constant(1000))
 
 

@@ -21,6 +21,7 @@ from botocore import xform_name
 from botocore.model import OperationModel
 
 from ..definitions.state_words import (
+    ENDED_WORDS,
     ENDINGS,
     gone_states,
     is_problem,
@@ -212,8 +213,8 @@ class _Choice:
         self._by_answer = self._with_end("leave")
         """The answers at which the loop is left."""
         self._failures = {*sort_states(self._told("leave"), success=["DONE"]).failure}
-        self._goals = self._good_ends()
         self._is_of_end = self._ends_something()
+        self._goals = self._good_ends()
         outcomes = [outcome for _, outcome in self._tried]
         stays = [each for each in outcomes if "stay" in each.ends]
         if any("leave" in each.ends and len(each.ends) > 1 for each in outcomes):
@@ -297,7 +298,10 @@ class _Choice:
     def _good_ends(self) -> set[str]:
         """Return the states that end a process well, as far as the loop leaves it open."""
         known = [each for leaf in self._leaves or [] for each in spelled_texts(leaf)[:-1]]
-        good = {each for each in sort_states(known).success if "OUT" not in state_words(each)}
+        if self._is_of_end:
+            ended = [each for each in known if state_words(each) & ENDED_WORDS]
+            return {*gone_states(known, self._operation.name), *ended}
+        good = {e for e in sort_states(known).success if not state_words(e) & {"OUT", "ENDED"}}
         # Of `CREATE_IN_PROGRESS`, the end is `CREATE_COMPLETE`.
         words = frozenset().union(*map(state_words, self._told("stay"))) - {"IN", "PROGRESS"}
         return {each for each in good if state_words(each) & words} or good
@@ -320,7 +324,7 @@ class _Choice:
 
     def _ends_something(self) -> bool:
         """Return whether the loop waits until something has been stopped or deleted."""
-        going = [state_words(each) for each in self._told("stay") if is_underway(state_words(each))]
+        going = [state_words(each) for each in self._told("stay")]
         ends = (*ENDINGS, "STOP", "CANCEL", "ABORT")
         if going and all(any(word.startswith(ends) for word in words) for words in going):
             return True
