@@ -101,9 +101,12 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Scan the files; return the exit code."""
     refuse_missing(arguments.paths)
-    gc.disable()  # The trees of a thousand files have no cycles to look for.
     files = [file for name in arguments.paths for file in _files(Path(name))]
-    known = [each for file in files for each in _findings(file)]
+    gc.disable()  # The trees of a thousand files have no cycles to look for.
+    try:
+        known = [each for file in files for each in _findings(file)]
+    finally:
+        gc.enable()
     lines = [each for each in known if each.loop.replacement]
     found = known if arguments.all else lines
     events = [_event(each.loop) for each in found]
