@@ -148,7 +148,9 @@ def _patch(file: str, found: list[_Finding]) -> str:
         return ""
     content = _content(Path(file))
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-    before = content.decode(encoding).splitlines(keepends=True)
+    # The lines of the parser, and a byte order mark stays.
+    text = content.decode(encoding.removesuffix("-sig"))
+    before = io.StringIO(text, newline="").readlines()
     after = list(before)
     for each in reversed(whole):
         first, last = each.statement or (0, 0)

@@ -27,6 +27,8 @@ ERROR: Final[Path] = ("",)
 """The path of the code of an error, in place of an answer."""
 _MOST_STEPS: Final = 50_000
 """Steps that are spent on the ways of one loop."""
+_LONGEST: Final = 1_000
+"""Characters of a text, or items of a list, that is put together."""
 _DEEPEST: Final = 4
 """Functions that are followed into each other."""
 
@@ -458,7 +460,10 @@ class Passes:
                 return one
             case ast.Add() | ast.Mult(), _, _Count():
                 return other
-        return self._apply(_OPERATORS[type(op)], one, other) if type(op) in _OPERATORS else UNKNOWN
+        sizes = [len(each) for each in (one, other) if isinstance(each, str | list)]
+        # What doubles with each statement would fill the memory.
+        is_known = type(op) in _OPERATORS and sum(sizes) < _LONGEST
+        return self._apply(_OPERATORS[type(op)], one, other) if is_known else UNKNOWN
 
     # --- expressions
 

@@ -117,7 +117,7 @@ def _of_waiter(loop: PollingLoop, waiter: RepeatedWaiter) -> Replacement:
 
 def _time_bound(loop: PollingLoop) -> str | None:
     """Return the bound of a loop around a waiter, whose passes take any time."""
-    is_counted = isinstance(loop.source.node, ast.For)
+    is_counted = isinstance(loop.source.node, ast.For) or loop.passes.counts
     return None if is_counted else loop.max_wait
 
 
@@ -158,16 +158,10 @@ def _line(
         words.append(f"min_delay={loop.delay}, delay_pace='fixed'")
     words += [f"{name}={value}" for name, value in options.items()]
     comments = [] if max_wait else ["max_wait: the seconds to wait at most"]
-    comments += [f"{name}: {_TO_PUT[name]}" for name, value in options.items() if value == "..."]
+    if options.get("missing_ok_for") == "...":
+        comments.append("missing_ok_for: the seconds in which it may not be there yet")
     end = f"  # {'; '.join([*comments, *notes])}" if comments or [*notes] else ""
     return f"{'await ' * loop.is_async}{start}{', '.join(words)}){end}"
-
-
-_TO_PUT: Final = {
-    "missing_ok_for": "the seconds in which it may not be there yet",
-    "cancel_event": "a threading.Event in place of the flag",
-}
-"""What to put in place of an option's dots."""
 
 
 class _Read(NamedTuple):
@@ -231,7 +225,7 @@ class _Choice:
             options["missing_ok_for"] = self._loop.max_wait or "..."
         for flag, event in self._loop.passes.stop_flags.items():
             options["cancel_event"] = event or "..."
-            notes += [] if event else [f"now {flag}"]
+            notes += [] if event else [f"cancel_event: a threading.Event in place of {flag}"]
         if used := self._loop.source.used_later - self._loop.passes.counts.keys():
             notes.append(f"{', '.join(sorted(used))}: from its outcome's response")
         if any(each.acts for each in stays):
@@ -261,6 +255,8 @@ class _Choice:
         for index, leaf in enumerate(self._leaves or []):
             by_others: dict[tuple[str, ...], set[Outcome]] = defaultdict(set)
             for answer, outcome in self._tried:
+                if answer.error is not None:
+                    continue
                 values = [*map(repr, answer.values)]
                 others = (*values[:index], "", *values[index + 1 :])
                 by_others[others].add(outcome)

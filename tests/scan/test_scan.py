@@ -103,6 +103,14 @@ def test_patch_is_applied_by_git(tmp_path, scan):
     assert after == f"{LOOP.partition('while')[0]}{LINE}\nprint('ready')".replace("\n", "\r\n")
 
 
+def test_patch_keeps_a_byte_order_mark_and_the_lines_of_the_parser(scan):
+    _, patch, _ = scan("\ufeff" + LOOP.replace("time\n", "time  # \x0c\u2028\n"), "--diff")
+    assert patch.split("\n")[3] == " \ufeffimport time  # \x0c\u2028"
+    assert [each for each in patch.split("\n") if each.startswith("-")][1:] == [
+        f"-{each}" for each in LOOP.splitlines()[2:]
+    ]
+
+
 @pytest.mark.parametrize("loop", [
     LOOP + "    print('not yet')\n",
     LOOP.replace("time.sleep(10)", "self.passes = 1\n    time.sleep(10)"),
@@ -227,6 +235,13 @@ def test_work_for_a_file_is_bounded(tmp_path, command, text):
     _, out, err = command("scan", tmp_path)
     assert f"boto-wait scan: {tmp_path / 'a.py'} was not read: too much work\n" in err
     assert out.startswith(f"{tmp_path / 'b.py'}:3:1: ")
+
+
+def test_what_doubles_with_each_statement_takes_no_memory(scan):
+    text = LOOP.replace(
+        "    time.sleep", "    a = 'a'\n" + "    a = a + a\n" * 500 + "    time.sleep"
+    )
+    assert scan(text)[1].startswith("deploy.py:3:1: ")
 
 
 def test_common_method_is_of_an_unknown_service(scan):
