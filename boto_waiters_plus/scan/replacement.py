@@ -36,7 +36,7 @@ from ..engine.matching import Matching
 from ..engine.model import WaiterDefinition
 from ..service.catalog import definitions_of, model_of, service_names, squashed
 from ..service.on_the_spot import GONE, made_waiter, reason_not_to_poll
-from ..service.shapes import element_of, is_text, members_of, state_members
+from ..service.shapes import element_of, is_sensitive, is_text, members_of, state_members
 from .calls import ReadCall, services_by_method
 from .loop_source import method_verb
 from .loops import PollingLoop, RepeatedWaiter
@@ -429,12 +429,15 @@ class _Choice:
         path = leaf.expression
         if is_text(leaf.shape) and not leaf.is_asked_for:
             left, known = self._told("leave"), spelled_texts(leaf)
-            others = {text for answer in self._by_answer for text in answer.values} & self._goals
+            texts = {text for answer in self._by_answer for text in answer.values} - {OTHER}
+            others = texts & self._goals or {each for each in texts if not is_problem(each)}
             until = [e for e in known if e in left and (self._is_of_end or e not in self._failures)]
             if not left:
                 until = [each for each in known if each in others]
             yield until or [each for each in known if each in left], path
             return
+        if is_sensitive(leaf.shape):
+            return  # Who reads a secret again and again waits for nothing.
         path = path.replace("[]", "[0]") if self._is_one else path
         if leaf.shape.type_name == "boolean":
             yield from ((["true"], f"to_string({path})"), (["false"], f"to_string({path})"))
