@@ -30,7 +30,7 @@ from ..scan.loops import polling_loops
 from ..scan.names import NotReadError
 from ..scan.replacement import replacements
 from ..validation import Severity, ValidationEvent
-from .exit_codes import PROBLEMS, SUCCEEDED, refuse_missing
+from .exit_codes import PROBLEMS, SUCCEEDED, UsageError, refuse_missing
 from .output import json_text, print_events
 
 RULE = "PollingLoop"
@@ -101,12 +101,16 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Scan the files; return the exit code."""
     refuse_missing(arguments.paths)
+    if arguments.diff and arguments.output != "text":
+        raise UsageError("--diff prints a patch: leave out --output")
     files = [file for name in arguments.paths for file in _files(Path(name))]
+    was_enabled = gc.isenabled()
     gc.disable()  # The trees of a thousand files have no cycles to look for.
     try:
         known = [each for file in files for each in _findings(file)]
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
     lines = [each for each in known if each.loop.replacement]
     found = known if arguments.all else lines
     events = [_event(each.loop) for each in found]

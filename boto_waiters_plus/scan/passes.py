@@ -118,7 +118,8 @@ _FAILS: Final = ("fail", "skip", "skipTest", "fail_json", "fail_json_aws")
 """Functions of pytest, unittest and Ansible that raise."""
 _EXITS: Final = ("sys.exit", "exit", "quit", "os._exit", "SystemExit")
 _LOGS: Final = re.compile(
-    r"(?i)log|print|echo|debug|info|warn|\berror|exception|progress|tqdm|bar\b|spinner|std(out|err)"
+    r"(?i)(?<![a-z])log|print|echo|debug|info\b|warn|\berror|\bexception|progress|tqdm|bar\b|spinner"
+    r"|std(out|err)"
     r"|display|clear_output|verbose|indicator|status\w*\.update|console|trace"
 )
 _STOPS: Final = re.compile(r"(?i)_*(is_?|should_?)?(stop|cancel|abort|shut_?down|exit|quit|kill)")
@@ -152,7 +153,7 @@ class Passes:
         """What ends the loop from outside, as source: the event; empty for a flag."""
         self._arguments: dict[tuple[ast.Call, int], Arguments] = {}
         self._calls: dict[tuple[ast.Call, int, frozenset[str]], ReadCall | None] = {}
-        self._first = steps_left()
+        self._may_spend = _MOST_STEPS
         self._reloads: dict[ast.AST, ast.Call] = {}
         self.counts = dict(loop.counts())
         """The names that count passes or time, and whether they grow."""
@@ -162,6 +163,7 @@ class Passes:
     def outcome(self, world: World) -> Outcome:
         """Return what the passes do in a world."""
         self._world, self._script = world, list[bool]()
+        most = steps_left() - self._may_spend
         ends: set[End] = set()
         acts: set[str] = set()
         while True:
@@ -178,9 +180,10 @@ class Passes:
             if not self._script:
                 break
             self._script[-1] = True
-            if self._first - steps_left() > _MOST_STEPS:
+            if steps_left() < most:
                 ends |= {"leave", "stay"}
                 break
+        self._may_spend = steps_left() - most
         return Outcome(frozenset(ends), frozenset(acts))
 
     def _decide(self, node: ast.AST, *, holds: bool | None) -> bool:
@@ -338,7 +341,8 @@ class Passes:
             self._block(handler.body, env)
         else:
             self._block(node.orelse, env)
-        self._block(node.finalbody, env)
+        finally:
+            self._block(node.finalbody, env)
 
     def _catches(self, handler: ast.ExceptHandler, error: Any) -> bool:
         names = _caught(handler)
@@ -449,7 +453,7 @@ class Passes:
         """Return what a function gives for values; `UNKNOWN` if one of them is not known."""
         try:
             return UNKNOWN if any(map(_is_unknown, values)) else function(*values)
-        except Exception:
+        except Exception:  # whatever the file's own mistake raises
             return UNKNOWN
 
     def _binary(self, op: ast.operator, one: Any, other: Any) -> Any:

@@ -227,7 +227,7 @@ class _Choice:
             options["cancel_event"] = event or "..."
             notes += [] if event else [f"cancel_event: a threading.Event in place of {flag}"]
         if used := self._loop.source.used_later - self._loop.passes.counts.keys():
-            notes.append(f"{', '.join(sorted(used))}: from its outcome's response")
+            notes.append(f"{', '.join(sorted(used))}: in the outcome's response")
         if any(each.acts for each in stays):
             notes.append("on_attempt=: what the loop prints")
         return name, _line(self._loop, self._call, start, self._loop.max_wait, options, notes)
@@ -360,7 +360,7 @@ class _Choice:
             and len(asked) < len(pairs)
             and any(e not in (ABSENT, []) for e in asked)
         ):
-            return 0  # It fails by what no waiter of ours reads.
+            return 0  # It fails by a member that no waiter reads.
         texts = [each for each in answer.values if isinstance(each, str)]
         is_gone = [] in answer.values or bool(gone_states(texts, self._operation.name))
         if ends == {"raise"} and not self._by_answer and is_gone:

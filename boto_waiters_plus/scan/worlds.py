@@ -20,7 +20,7 @@ from .names import spend
 from .passes import ABSENT, EACH, ERROR, THERE, Document, Part, Path, error_key
 
 OTHER: Final = "SomethingElse"
-"""A state, or the code of an error, that nobody has told."""
+"""A state, or the code of an error, that neither the loop nor a waiter names."""
 _MOST: Final = 100
 """Answers that a loop is tried with, about."""
 _ONE_ITEM: Final = re.compile(

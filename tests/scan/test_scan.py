@@ -237,6 +237,16 @@ def test_work_for_a_file_is_bounded(tmp_path, command, text):
     assert out.startswith(f"{tmp_path / 'b.py'}:3:1: ")
 
 
+def test_steps_of_one_loop_are_not_those_of_the_next(scan):
+    loop = LOOP.replace("    time.sleep", "    if verbose:\n        a = 1\n    time.sleep")
+    assert "loops: 40\n" in scan(loop * 40)[2]
+
+
+def test_patch_has_no_other_form(scan):
+    code, out, err = scan(LOOP, "--diff --output json")
+    assert (code, out, "leave out --output" in err) == (2, "", True)
+
+
 def test_what_doubles_with_each_statement_takes_no_memory(scan):
     text = LOOP.replace(
         "    time.sleep", "    a = 'a'\n" + "    a = a + a\n" * 500 + "    time.sleep"
